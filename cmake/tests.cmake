@@ -1,0 +1,39 @@
+# C++ tests and benchmarks: tests/cpp/*.cpp and bench/*.cpp, one program each, linked to the core.
+# `cpp_tests` and `cpp_bench` build them; ctest runs the tests and the checks in tools/.
+function(rl_program name source)
+  add_executable(${name} EXCLUDE_FROM_ALL ${source})
+  target_link_libraries(${name} PRIVATE rl_common rl_providers rushlight)
+  target_compile_options(${name} PRIVATE -fPIC)  # no copy relocations against the core
+  set_target_properties(${name} PROPERTIES BUILD_RPATH ${RL_LIB_DIR}
+                        RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+  add_dependencies(${name} rl_codegen)
+endfunction()
+
+if(RL_TESTS)
+  enable_testing()
+  find_package(GTest REQUIRED)
+  add_custom_target(cpp_tests)
+  file(GLOB test_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/cpp/*.cpp)
+  foreach(source IN LISTS test_sources)
+    get_filename_component(name ${source} NAME_WE)
+    rl_program(${name} ${source})
+    target_link_libraries(${name} PRIVATE GTest::gtest GTest::gtest_main)
+    add_dependencies(cpp_tests ${name})
+    add_test(NAME cpp.${name} COMMAND ${name})
+  endforeach()
+  foreach(check layers isa size)
+    add_test(NAME tools.check_${check} COMMAND ${Python_EXECUTABLE}
+      ${CMAKE_SOURCE_DIR}/tools/check_${check}.py --build ${CMAKE_BINARY_DIR})
+  endforeach()
+endif()
+
+if(RL_BENCH)
+  add_custom_target(cpp_bench)
+  file(GLOB bench_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/bench/*.cpp)
+  foreach(source IN LISTS bench_sources)
+    get_filename_component(name ${source} NAME_WE)
+    rl_program(${name} ${source})
+    target_compile_options(${name} PRIVATE -O2)
+    add_dependencies(cpp_bench ${name})
+  endforeach()
+endif()
