@@ -4,9 +4,8 @@
 // Layouts: a primitive may choose its own (`any`) or be given the caller's. Choosing costs reorders
 // of whole tensors, and is worth it where there is much arithmetic per element; see choose().
 #include <algorithm>
-#include <cstdlib>
+#include <utility>
 
-#include "base/check.h"
 #include "base/parallel.h"
 #include "kernels/cpu/onednn/plan.h"
 
@@ -59,9 +58,13 @@ Key make_key(Kind kind, const Conv& p, bool has_bias, Post post) {
   return key;
 }
 
+// What a primitive is asked to work on: the caller's layout, its own choice, or channels first.
+enum class Inner : uint8_t { user, any, first };
+
 // Strides of (lead..., channels, spatial...) stored with the channels first or last.
-Desc dense(Type type, int lead, const int64_t* dims, int ndim, bool last, bool any) {
-  if (any) return any_desc(type, ndim, dims);
+Desc dense(Type type, int lead, const int64_t* dims, int ndim, bool last, Inner inner) {
+  if (inner == Inner::any) return any_desc(type, ndim, dims);
+  last &= inner == Inner::user;
   int64_t strides[kMaxDims], step = 1;
   if (last) {
     strides[lead] = 1;
@@ -82,13 +85,13 @@ Desc dense(Type type, int lead, const int64_t* dims, int ndim, bool last, bool a
   return strided_desc(type, ndim, dims, strides);
 }
 
-Desc activation(const Key& key, int64_t channels, const int64_t* size, bool last, bool any) {
+Desc activation(const Key& key, int64_t channels, const int64_t* size, bool last, Inner inner) {
   int64_t dims[kMaxDims] = {key.n, channels};
   std::copy_n(size, key.spatial, dims + 2);
-  return dense(key.type, 1, dims, key.spatial + 2, last, any);
+  return dense(key.type, 1, dims, key.spatial + 2, last, inner);
 }
 
-Desc weight(const Key& key, bool any) {
+Desc weight(const Key& key, Inner inner) {
   int64_t dims[kMaxDims];
   int ndim = 0;
   if (key.groups > 1) dims[ndim++] = key.groups;
@@ -96,29 +99,41 @@ Desc weight(const Key& key, bool any) {
   const int lead = ndim;
   dims[ndim++] = key.in_channels / key.groups;
   for (int i = 0; i < key.spatial; ++i) dims[ndim++] = key.kernel[i];
-  return dense(key.type, lead, dims, ndim, key.weight_last, any);
+  return dense(key.type, lead, dims, ndim, key.weight_last, inner);
 }
 
 struct Choice {
-  bool src_any, weight_any, dst_any;
+  Inner activations, weight;
 };
 
+// Measured on AVX-512 with one thread. Channels last is what oneDNN's kernels like, so it stays.
+// Channels first goes through a blocked layout of oneDNN's choice, which pays for its reorders
+// except where the convolution is a plain GEMM (1x1), or, for the data gradient, where the few
+// input channels would fill only a corner of a block.
 Choice choose(const Key& key) {
-  static const char* e = std::getenv("RL_CONV");
-  const int v = e ? std::atoi(e) : 7;
-  return {bool(v & 1), bool(v & 2), bool(v & 4)};
+  bool one_by_one = true;
+  for (int i = 0; i < key.spatial; ++i) {
+    one_by_one &= key.kernel[i] == 1 && key.stride[i] == 1 && key.padding[i] == 0;
+  }
+  const bool first = !key.src_last && !key.dst_last, last = key.src_last && key.dst_last;
+  if (key.groups == 1 && key.type == Type::f32) {
+    if (key.kind == Kind::data && key.in_channels < 5) return {Inner::first, Inner::first};
+    if (one_by_one && first && key.kind != Kind::weights) return {Inner::user, Inner::first};
+  }
+  if (last && !(one_by_one && key.kind == Kind::weights)) return {Inner::user, Inner::any};
+  return {Inner::any, Inner::any};
 }
 
-Descs make_descs(const Key& key, Choice any) {
+Descs make_descs(const Key& key, Choice choice) {
   const Api& a = api();
   Desc bias(nullptr, a.dnnl_memory_desc_destroy);
   if (key.has_bias) {
     const int64_t one = 1;
     bias = strided_desc(key.type, 1, &key.out_channels, &one);
   }
-  return {activation(key, key.in_channels, key.in, key.src_last, any.src_any),
-          weight(key, any.weight_any),
-          activation(key, key.out_channels, key.out, key.dst_last, any.dst_any), std::move(bias)};
+  const auto act = choice.activations;
+  return {activation(key, key.in_channels, key.in, key.src_last, act), weight(key, choice.weight),
+          activation(key, key.out_channels, key.out, key.dst_last, act), std::move(bias)};
 }
 
 dnnl_primitive_attr_t make_attr(const Key& key) {
@@ -164,7 +179,7 @@ dnnl_status_t create(const Key& key, const Descs& d, dnnl_primitive_attr_t attr,
 }
 
 void add_arguments(const Key& key, Plan& plan) {
-  const Descs user = make_descs(key, {false, false, false});
+  const Descs user = make_descs(key, {Inner::user, Inner::user});
   switch (key.kind) {
     case Kind::forward:
       plan.argument(DNNL_ARG_SRC, user.src, false);
@@ -196,10 +211,6 @@ void make_plan(const Key& key, Plan& plan) {
   if (status != dnnl_success) return;
   PrimitiveDesc pd = own(raw);
   if (!skip_reference(pd.get())) return;
-  if (std::getenv("RL_CONV")) {
-    const char* n; a.dnnl_primitive_desc_query(pd.get(), dnnl_query_impl_info_str, 0, &n);
-    printf("%s ", n);
-  }
   plan.start(pd.get());
   add_arguments(key, plan);
 }
@@ -212,6 +223,27 @@ bool run(const Key& key, const void* a, const void* b, void* c, const void* d) {
   return true;
 }
 
+// The data gradient has no bias argument, so a transposed convolution adds its bias here.
+void add_bias(const Conv& p, const float* bias, float* dst) {
+  int64_t area = 1;
+  for (int i = 0; i < p.spatial; ++i) area *= p.out[i];
+  const int64_t channels = p.out_channels;
+  const int64_t rows = p.dst_last ? p.n * area : p.n * channels;
+  const int64_t length = p.dst_last ? channels : area;
+  parallel_for(0, rows, std::max<int64_t>(1, 16384 / std::max<int64_t>(length, 1)),
+               [&](int64_t begin, int64_t end) {
+    for (int64_t r = begin; r < end; ++r) {
+      float* row = dst + r * length;
+      if (p.dst_last) {
+        for (int64_t i = 0; i < length; ++i) row[i] += bias[i];
+      } else {
+        const float b = bias[r % channels];
+        for (int64_t i = 0; i < length; ++i) row[i] += b;
+      }
+    }
+  });
+}
+
 }  // namespace
 
 bool conv_forward(const Conv& p, const void* src, const void* weight, const void* bias, void* dst,
@@ -219,8 +251,10 @@ bool conv_forward(const Conv& p, const void* src, const void* weight, const void
   if (!p.transposed) {
     return run(make_key(Kind::forward, p, bias != nullptr, post), src, weight, dst, bias);
   }
-  if (bias || post != Post::none) return false;
-  return run(make_key(Kind::data, p, false, Post::none), src, weight, dst, nullptr);
+  if (post != Post::none || (bias && p.type != Type::f32)) return false;
+  if (!run(make_key(Kind::data, p, false, Post::none), src, weight, dst, nullptr)) return false;
+  if (bias) add_bias(p, static_cast<const float*>(bias), static_cast<float*>(dst));
+  return true;
 }
 
 bool conv_backward_data(const Conv& p, const void* diff_dst, const void* weight, void* diff_src) {
