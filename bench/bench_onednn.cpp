@@ -39,8 +39,8 @@ void bench_gemm(int64_t m, int64_t n, int64_t k, bool tb) {
   const double s = best_seconds([&] {
     gemm(Type::f32, false, tb, m, n, k, 1, a.data(), k, b.data(), tb ? k : n, 0, c.data(), n);
   });
-  std::printf("gemm%s %5ld %5ld %5ld  %9.2f us  %7.1f GFLOP/s\n", tb ? "_nt" : "   ", m, n, k, s * 1e6,
-              2e-9 * double(m * n * k) / s);
+  std::printf("gemm%s %5ld %5ld %5ld  %9.2f us  %7.1f GFLOP/s\n", tb ? "_nt" : "   ", m, n, k,
+              s * 1e6, 2e-9 * double(m * n * k) / s);
 }
 
 void bench_conv(int64_t n, int64_t ic, int64_t oc, int64_t size, int64_t k, int64_t stride,
@@ -69,8 +69,8 @@ void bench_conv(int64_t n, int64_t ic, int64_t oc, int64_t size, int64_t k, int6
   const double g = best_seconds([&] {
     ok = ok && conv_backward_weights(p, src.data(), dst.data(), w.data(), b.data());
   });
-  std::printf("conv n%ld %ld->%ld %ld k%ld s%ld g%ld %s%s  fwd %8.1f us %6.1f  data %8.1f us %6.1f  "
-              "weights %8.1f us %6.1f GFLOP/s\n",
+  std::printf("conv n%ld %ld->%ld %ld k%ld s%ld g%ld %s%s  fwd %8.1f us %6.1f  "
+              "data %8.1f us %6.1f  weights %8.1f us %6.1f GFLOP/s\n",
               n, ic, oc, size, k, stride, groups, last ? "nhwc" : "nchw", ok ? "" : " DECLINED",
               f * 1e6, flop / f, d * 1e6, flop / d, g * 1e6, flop / g);
 }

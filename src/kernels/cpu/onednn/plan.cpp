@@ -39,7 +39,9 @@ struct Scratch {
 };
 thread_local Scratch t_scratch;
 
-size_t desc_size(const_dnnl_memory_desc_t md) { return md ? api().dnnl_memory_desc_get_size(md) : 0; }
+size_t desc_size(const_dnnl_memory_desc_t md) {
+  return md ? api().dnnl_memory_desc_get_size(md) : 0;
+}
 
 dnnl_memory_t make_memory(const_dnnl_memory_desc_t md) {
   dnnl_memory_t m = nullptr;

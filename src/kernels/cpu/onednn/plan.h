@@ -17,7 +17,8 @@ namespace rl::onednn {
 constexpr int kMaxDims = 6;  // groups, out, in, depth, height, width of a weight
 
 using Desc = std::unique_ptr<dnnl_memory_desc, dnnl_status_t (*)(dnnl_memory_desc_t)>;
-using PrimitiveDesc = std::unique_ptr<dnnl_primitive_desc, dnnl_status_t (*)(dnnl_primitive_desc_t)>;
+using PrimitiveDesc =
+    std::unique_ptr<dnnl_primitive_desc, dnnl_status_t (*)(dnnl_primitive_desc_t)>;
 
 dnnl_data_type_t data_type(Type t);
 void must(dnnl_status_t status, const char* what);
