@@ -221,7 +221,7 @@ class Reader:
     def __init__(self, fd):
         self._fd = fd
         self._chunks = []  # (file offset, memoryview)
-        self._refs = set()
+        self._refs = {}  # offset -> the weak reference that watches it
         self.freed = []
 
     def map(self, chunks):
@@ -231,7 +231,7 @@ class Reader:
 
     def _released(self, ref):
         self.freed.append(ref.offset)
-        self._refs.discard(ref)
+        self._refs.pop(ref.offset, None)
 
     def view(self, offset, nbytes):
         """A buffer on a slot; when the last user of it is gone the slot counts as free."""
@@ -243,7 +243,7 @@ class Reader:
             raise AssertionError("offset outside of the arena")
         ref = _SlotRef(view, self._released)
         ref.offset = offset
-        self._refs.add(ref)
+        self._refs[offset] = ref
         return view
 
     def tensors(self, descriptions):

@@ -190,24 +190,24 @@ class ParentEnd:
     """The parent's ends for one worker."""
 
     def __init__(self):
-        self._requests_read, self.requests = os.pipe()
-        self.results, self._results_write = os.pipe()
+        requests_read, self.requests = os.pipe()
+        self.results, results_write = os.pipe()
         self._arena_fd = os.memfd_create("rushlight-dataloader")
         self._arena = Reader(self._arena_fd)
         self._reader = FrameReader(self.results)
+        self._worker_fds = (requests_read, results_write, os.dup(self._arena_fd))
         self._fds = [self.requests, self.results, self._arena_fd]
+        _open_fds.update(self._fds)
         os.set_blocking(self.requests, False)
 
     def worker_args(self):
         """The arguments of `WorkerEnd` in the worker."""
-        fds = (self._requests_read, self._results_write, self._arena_fd)
-        return tuple(map(FdHolder, fds))
+        return tuple(map(FdHolder, self._worker_fds))
 
     def started(self):
         """To be called once the worker runs (or failed to start): closes the worker's ends."""
-        os.close(self._requests_read)
-        os.close(self._results_write)
-        _open_fds.update(self._fds)
+        for fd in self._worker_fds:
+            os.close(fd)
 
     def pack(self, request):
         """The frame for a request, with the slots freed since the last one."""
