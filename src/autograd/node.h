@@ -3,7 +3,10 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/op.h"
@@ -14,6 +17,20 @@ namespace rl {
 struct Node;
 using NodePtr = intrusive_ptr<Node>;
 using Grads = std::vector<Tensor>;  // undefined tensor = zero
+using Replay = std::function<Tensor(const Tensor&)>;
+
+// One byte; for sections of a few instructions. Copying what contains it makes a fresh one.
+struct SpinLock {
+  SpinLock() = default;
+  SpinLock(const SpinLock&) {}
+  SpinLock& operator=(const SpinLock&) { return *this; }
+  void lock() {
+    while (taken.exchange(true, std::memory_order_acquire)) {
+    }
+  }
+  void unlock() { taken.store(false, std::memory_order_release); }
+  std::atomic<bool> taken{false};
+};
 
 struct Edge {
   NodePtr node;          // null: nothing flows here
@@ -28,17 +45,29 @@ struct OutputInfo {
 };
 
 // Hooks of the front end (Python callables) implement these; the core never sees Python.
+// A tensor hook sees one gradient (a list of one), a node's pre-hook all that arrive.
 struct GradHook : RefCounted {      // tensor hooks, node pre-hooks: may replace gradients
   virtual void call(Grads& grads) = 0;
+  virtual void* owner() const { return nullptr; }  // the front end's object, for bookkeeping
 };
 struct NodeHook : RefCounted {      // node post-hooks: may replace the gradients leaving the node
   virtual void call(Grads& outputs, const Grads& inputs) = 0;
+  virtual void* owner() const { return nullptr; }
 };
 struct AccumulateHook : RefCounted {  // after .grad was accumulated
   virtual void call(const Tensor& leaf) = 0;
+  virtual void* owner() const { return nullptr; }
 };
 struct SavedHook : RefCounted {     // saved_tensors_hooks: holds what pack returned
   virtual Tensor unpack() = 0;
+};
+struct AutogradMeta;
+// Stores the gradient that arrives at a non-leaf output into its .grad (retain_grad).
+struct RetainHook : GradHook {
+  explicit RetainHook(AutogradMeta* m) : target(m) {}
+  void call(Grads& grads) override;
+  SpinLock lock;
+  AutogradMeta* target;  // cleared when the tensor goes
 };
 struct SavedHookFactory : RefCounted {
   virtual intrusive_ptr<SavedHook> pack(const Tensor& t) = 0;
@@ -46,53 +75,85 @@ struct SavedHookFactory : RefCounted {
 
 struct Node : RefCounted {
   Node();
-  ~Node() override;               // releases long chains without recursion (engine.cpp)
+  ~Node() override;
   virtual Grads apply(Grads&& grads) = 0;  // gradients of outputs -> gradients of inputs (edges)
   virtual std::string name() const = 0;    // "AddBackward0"
   virtual void release_saved() {}          // after backward without retain_graph
+  // grad_fn._saved_<key>; nullopt: there is no such attribute.
+  virtual std::optional<IValue> saved(std::string_view) const { return std::nullopt; }
+  virtual std::vector<std::string> saved_names() const { return {}; }
+  virtual const char* view_name() const { return nullptr; }
   bool should_compute(size_t i) const { return i < edges.size() && edges[i].node; }
 
-  std::vector<Edge> edges;           // one per differentiable input, in order
+  std::vector<Edge> edges;           // one per differentiable input, in order (use add_edges)
   std::vector<OutputInfo> outputs;   // one per output of the forward function
   uint64_t sequence_nr;              // later forward operations run earlier in backward
   uint64_t topological_nr = 0;       // longest path to a leaf below: prunes the search
   std::vector<std::pair<uint32_t, intrusive_ptr<GradHook>>> tensor_hooks;  // (output number, hook)
-  std::vector<std::pair<uint32_t, intrusive_ptr<GradHook>>> retain_hooks;  // retain_grad; run last
+  std::vector<std::pair<uint32_t, intrusive_ptr<RetainHook>>> retain_hooks;  // run last
   std::vector<intrusive_ptr<GradHook>> pre_hooks;
   std::vector<intrusive_ptr<NodeHook>> post_hooks;
   intrusive_ptr<Opaque> anomaly;     // traceback of the forward call, in anomaly mode
+  intrusive_ptr<Opaque> metadata;    // the front end's dictionary
   void* python = nullptr;            // the Python object wrapping it
+
+  // The backward pass that is using this node, and the node's place in it (engine.cpp).
+  std::atomic<void*> engine_task{nullptr};
+  uint32_t engine_slot = 0;
+  bool accumulates = false;          // it is an AccumulateGrad
+  Node* next_dead = nullptr;
+
+ protected:
+  void last_release() override;      // frees long chains without recursion (node.cpp)
 };
 
 // Adds to .grad of a leaf. Holds the leaf; the leaf holds it weakly.
 struct AccumulateGrad : Node {
   explicit AccumulateGrad(Tensor leaf);
-  ~AccumulateGrad() override;
   Grads apply(Grads&& grads) override;
   std::string name() const override { return "AccumulateGrad"; }
   Tensor variable;
+
+ protected:
+  void last_release() override;
+
+ private:
+  void accumulate(Tensor&& grad);
+  std::mutex mutex_;                 // two backward passes may meet here
 };
 
 // How a view was made: enough to make it again from another base.
 struct ViewInfo {
-  Tensor base;                                       // the root, never itself a view
-  std::function<Tensor(const Tensor&)> replay;       // null: as_strided with this view's geometry
-  uint32_t attr_version = 0;                         // version at which grad_fn was made
-  bool multi_output = false;                         // split, unbind: in-place is forbidden
+  ~ViewInfo();
+  Tensor base;                       // the root, never itself a view
+  Replay replay;                     // null: as_strided with this view's geometry
+  NodePtr creator;                   // for the error that names it; multi-output views only
+  TensorImpl* self = nullptr;
+  ViewInfo *next = nullptr, **link = nullptr;  // list of the base's views, while it needs no grad
+  uint32_t attr_version = 0;         // version at which grad_fn was made
+  bool multi_output = false;         // split, unbind: in-place is forbidden
   bool made_in_no_grad = false, made_in_inference = false;
+  bool custom_function = false;      // returned by a custom Function: in-place is forbidden
 };
 
 struct AutogradMeta {
+  ~AutogradMeta();
   Tensor grad;
   NodePtr grad_fn;
   Node* accumulator = nullptr;      // weak: AccumulateGrad clears it when it dies
   uint32_t output_nr = 0;
   bool retains_grad = false;
+  bool any_grad_dtype = false;      // grad_dtype = None was set
+  DType grad_dtype = DType::Undefined;  // Undefined: the tensor's own
+  SpinLock lock;
   std::unique_ptr<ViewInfo> view;
-  std::vector<intrusive_ptr<GradHook>> hooks;             // on a leaf, or before a grad_fn exists
+  ViewInfo* views = nullptr;        // views of this tensor that do not require grad yet
+  intrusive_ptr<RetainHook> retain;
+  std::vector<intrusive_ptr<GradHook>> hooks;             // on a leaf
   std::vector<intrusive_ptr<AccumulateHook>> accumulate_hooks;
   Tensor forward_grad;              // tangent (forward-mode AD)
   intrusive_ptr<Opaque> python_backward_hooks;            // Tensor._backward_hooks, kept alive
+  intrusive_ptr<Opaque> python_accumulate_hooks;          // ... _post_accumulate_grad_hooks
   std::string name;
 };
 
@@ -106,16 +167,22 @@ class SavedTensor {
   SavedTensor() = default;
   SavedTensor(const Tensor& t, bool is_output = false);
   // Checks the version; throws PyTorch's error if the memory was written since, or if it was
-  // released ("Trying to backward through the graph a second time ...").
-  Tensor unpack(const NodePtr& owner = nullptr) const;
+  // released ("Trying to backward through the graph a second time ..."). An output comes back as
+  // the owner's; without `link` (nothing is recorded) as plain memory.
+  Tensor unpack(const NodePtr& owner = nullptr, bool link = tls.grad_mode) const;
   void release();
   bool was_defined() const { return defined_; }
   intrusive_ptr<SavedHook> hook() const { return hook_; }
   void register_hook(intrusive_ptr<SavedHook> h);
 
  private:
+  Tensor unpack_hook(const intrusive_ptr<SavedHook>& hook, const NodePtr& owner) const;
+  void check_version(const Tensor& t, const NodePtr& owner) const;
+
   Tensor tensor_;
   intrusive_ptr<SavedHook> hook_;
+  NodePtr grad_fn_;                 // hooked inputs: grad_fn or accumulator of the original
+  mutable SpinLock lock_;           // unpack and release may race in two backward passes
   uint32_t version_ = 0, output_nr_ = 0;
   bool defined_ = false, is_output_ = false, is_leaf_ = false, released_ = false;
   bool requires_grad_ = false;
@@ -157,32 +224,53 @@ void set_history(TensorList results, const NodePtr& node);
 void rebase_history(const Tensor& self, const NodePtr& node);
 void check_inplace(const Tensor& self, bool needs_grad);  // leaf, view-of-leaf, multi-view: errors
 // `result` was made by a view operator from `base` (autograd bookkeeping only).
-void mark_view(const Tensor& base, const Tensor& result,
-               std::function<Tensor(const Tensor&)> replay, bool multi_output = false);
+void mark_view(const Tensor& base, const Tensor& result, Replay replay,
+               bool multi_output = false);
+void mark_views(const Tensor& base, TensorList results);  // split, unbind, ...
 
 NodePtr grad_fn(const Tensor& t);                // rebuilt lazily for a view changed in place
 bool is_view(const Tensor& t);
 bool is_leaf(const Tensor& t);
 void set_requires_grad(const Tensor& t, bool on);  // with PyTorch's checks
-Tensor detach(const Tensor& t);
+Tensor detached(const Tensor& t);                // shares memory and version; no autograd
+void detach_inplace(const Tensor& t);            // x.detach_()
+void register_tensor_hook(const Tensor& t, intrusive_ptr<GradHook> hook);
+void retain_grad(const Tensor& t);
+void register_accumulate_hook(const Tensor& t, intrusive_ptr<AccumulateHook> hook);
+void set_grad(const Tensor& t, const Tensor& grad);  // t.grad = grad, with PyTorch's checks
+std::string short_name(const Node& n);           // "Add" of AddBackward0, as messages say it
 
 // ---- front end services
 struct BackwardOptions {
   bool keep_graph = false, create_graph = false, accumulate = true, allow_unused = false;
 };
-// accumulate: into leaves (inputs empty: all leaves; else only these). Otherwise returns gradients
-// with respect to inputs.
+// Gradients of outputs with respect to inputs. accumulate: they are added to .grad (inputs empty:
+// of all leaves; else of these) and nothing is returned. An undefined grad_output is one where the
+// output is a real scalar.
 std::vector<Tensor> run_backward(TensorList outputs, TensorList grad_outputs, TensorList inputs,
                                  BackwardOptions options);
-// torch.autograd.graph edges as targets (GradientEdge)
+// The same between edges. target_tensors gives, per target, the tensor whose .grad takes an
+// accumulated gradient of a non-leaf (undefined: none).
 std::vector<Tensor> run_backward_edges(const std::vector<Edge>& roots, Grads root_grads,
-                                       const std::vector<Edge>& targets, TensorList target_leaves,
+                                       const std::vector<Edge>& targets, TensorList target_tensors,
                                        BackwardOptions options);
+void check_root_grad(const Tensor& output, const Tensor& grad, size_t index);
 intrusive_ptr<SavedHookFactory> saved_hooks_top();      // of this thread; null if none
 void push_saved_hooks(intrusive_ptr<SavedHookFactory> f);
 void pop_saved_hooks();
-extern intrusive_ptr<Opaque> (*capture_traceback)();    // anomaly mode; set by the binding
-extern void (*report_anomaly)(const Node&);             // prints the forward traceback
+void disable_saved_hooks(std::optional<std::string> message);  // nullopt: allowed again
+std::optional<std::string> saved_hooks_disabled();
 void queue_callback(std::function<void()> f);           // run when the current backward ends
+Node* current_node();                                   // being applied by this thread, or null
+int64_t current_task_id();                              // of the backward running here, or -1
+bool node_will_run(const Node& n);                      // in the current backward
+
+// ---- anomaly mode: one switch for the process
+struct AnomalyMode {
+  std::atomic<bool> enabled{false}, check_nan{true};
+};
+extern AnomalyMode anomaly_mode;
+extern intrusive_ptr<Opaque> (*capture_traceback)();    // set by the binding
+extern void (*report_anomaly)(const Node&);             // prints the forward traceback
 
 }  // namespace rl

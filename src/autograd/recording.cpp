@@ -1,0 +1,49 @@
+#include "autograd/recording.h"
+
+#include "kernels/iter/tensor_iter.h"
+#include "ops/native.h"
+
+namespace rl {
+
+Tensor grad_or_zeros(const Node& n, const Grads& g, size_t i) {
+  if (i < g.size() && g[i].defined()) return g[i];
+  const OutputInfo& o = n.outputs[i];
+  return native::full(o.sizes, Scalar(0), o.dtype, o.device);
+}
+
+Tensor native_clone(const Tensor& t) {
+  Tensor out = empty_like_tensor(t, t.dtype());
+  native::copy_into(out, t);
+  return out;
+}
+
+void write_inplace(const Tensor& self, const Tensor& value, const char* name) {
+  check(value.sizes() == self.sizes(), name, ": output with shape ", self.sizes(),
+        " doesn't match the broadcast shape ", value.sizes());
+  check_output_dtype(value.dtype(), self.dtype());
+  check_no_internal_overlap(self);
+  if (!self.is_meta()) native::copy_into(self, value);
+}
+
+void adopt_geometry(const Tensor& self, const Tensor& view) {
+  self->sizes = view.sizes();
+  self->strides = view.strides();
+  self->offset = view.offset();
+  self->refresh();
+}
+
+void write_out(const Tensor& out, const Tensor& value, const char* name) {
+  check(out.defined(), name, "(): out= must be a Tensor");
+  check(out.device() == value.device(), "Expected all tensors to be on the same device, but ", name,
+        "() got an out= tensor on ", out.device(), " and a result on ", value.device());
+  check_output_dtype(value.dtype(), out.dtype());
+  resize_output(out, value.sizes());
+  if (!out.is_meta()) native::copy_into(out, value);
+}
+
+void check_out(const char* name, bool any_requires_grad) {
+  check(!any_requires_grad, name, "(): functions with out=... arguments don't support automatic "
+        "differentiation, but one of the arguments requires grad.");
+}
+
+}  // namespace rl

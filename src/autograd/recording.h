@@ -1,0 +1,131 @@
+// What generated wrappers use to record an operator: stored copies of borrowed arguments, tensor
+// facts, and the helpers of Node::apply. Nothing here knows an operator.
+#pragma once
+#include <array>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "autograd/node.h"
+
+namespace rl {
+
+// The facts of a tensor that a formula mentions as `self.sizes()`, without keeping its memory.
+struct TensorInfo {
+  Dims sizes_, strides_;
+  DType dtype_ = DType::Undefined;
+  Device device_;
+  bool defined_ = false;
+
+  bool defined() const { return defined_; }
+  IntRef sizes() const { return sizes_; }
+  IntRef strides() const { return strides_; }
+  int64_t size(int64_t d) const { return sizes_.empty() ? 1 : sizes_[size_t(wrap_dim(d, dim()))]; }
+  int64_t dim() const { return int64_t(sizes_.size()); }
+  int64_t numel() const { return numel_of(sizes_); }
+  DType dtype() const { return dtype_; }
+  Device device() const { return device_; }
+  bool is_complex() const { return rl::is_complex(dtype_); }
+  const TensorInfo& info() const { return *this; }
+  Options options() const { return {dtype_, device_}; }
+};
+inline TensorInfo tensor_info(const Tensor& t) {
+  if (!t.defined()) return {};
+  return {t->sizes, t->strides, t.dtype(), t.device(), true};
+}
+inline std::vector<TensorInfo> tensor_info(TensorList l) {
+  std::vector<TensorInfo> out;
+  for (const Tensor& t : l) out.push_back(tensor_info(t));
+  return out;
+}
+
+// store(x): a copy that outlives the call; load(x): the argument again.
+struct StoredInts {
+  bool has = false;
+  Dims values;
+  operator std::optional<IntRef>() const {
+    return has ? std::optional<IntRef>(IntRef(values)) : std::nullopt;
+  }
+  explicit operator bool() const { return has; }
+  IntRef operator*() const { return values; }
+};
+struct StoredFloats {
+  bool has = false;
+  std::vector<double> values;
+  operator std::optional<ArrayRef<double>>() const {
+    return has ? std::optional<ArrayRef<double>>(ArrayRef<double>(values)) : std::nullopt;
+  }
+};
+template <class T>
+const T& store(const T& v) {
+  return v;
+}
+inline Dims store(IntRef v) { return v; }
+inline std::string store(std::string_view v) { return std::string(v); }
+inline std::vector<double> store(ArrayRef<double> v) { return v.vec(); }
+inline std::vector<Scalar> store(ArrayRef<Scalar> v) { return v.vec(); }
+inline std::vector<Tensor> store(TensorList v) { return v.vec(); }
+inline StoredInts store(const std::optional<IntRef>& v) {
+  return v ? StoredInts{true, Dims(*v)} : StoredInts{};
+}
+inline StoredFloats store(const std::optional<ArrayRef<double>>& v) {
+  return v ? StoredFloats{true, v->vec()} : StoredFloats{};
+}
+inline std::optional<std::string> store(const std::optional<std::string_view>& v) {
+  return v ? std::optional<std::string>(*v) : std::nullopt;
+}
+template <class T>
+const T& load(const T& v) {
+  return v;
+}
+inline IntRef load(const Dims& v) { return v; }
+
+// For grad_fn._saved_<name>.
+template <class T>
+IValue box_stored(const T& v) {
+  return box(v);
+}
+inline IValue box_stored(const Dims& v) { return box(IntRef(v)); }
+inline IValue box_stored(const std::string& v) { return box(std::string_view(v)); }
+inline IValue box_stored(const StoredInts& v) { return v.has ? box(IntRef(v.values)) : IValue(); }
+inline IValue box_stored(const StoredFloats& v) {
+  return v.has ? box(ArrayRef<double>(v.values)) : IValue();
+}
+inline IValue box_stored(const std::vector<double>& v) { return box(ArrayRef<double>(v)); }
+inline IValue box_stored(const std::vector<Scalar>& v) { return box(ArrayRef<Scalar>(v)); }
+inline IValue box_stored(const std::optional<std::string>& v) {
+  return v ? box(std::string_view(*v)) : IValue();
+}
+
+// ---- inside Node::apply
+inline bool none_defined(const Grads& g) {
+  for (const Tensor& t : g)
+    if (t.defined()) return false;
+  return true;
+}
+Tensor grad_or_zeros(const Node& n, const Grads& g, size_t i);
+inline bool any_edge(const std::vector<Edge>& edges, size_t from, size_t n) {
+  for (size_t i = from; i < from + n; ++i)
+    if (edges[i].node) return true;
+  return false;
+}
+inline void put_list(Grads& out, size_t at, std::vector<Tensor>&& list) {
+  for (size_t i = 0; i < list.size() && at + i < out.size(); ++i) out[at + i] = std::move(list[i]);
+}
+template <size_t N>
+bool any_of(const std::array<bool, N>& mask) {
+  for (bool b : mask)
+    if (b) return true;
+  return false;
+}
+
+// ---- inside wrappers
+Tensor native_clone(const Tensor& t);  // before an in-place operator whose gradient needs the old value
+// Results of operators that are not written in place by their kernel: checked, then copied.
+void write_inplace(const Tensor& self, const Tensor& value, const char* name);
+void adopt_geometry(const Tensor& self, const Tensor& view);  // transpose_, squeeze_ ...
+void write_out(const Tensor& out, const Tensor& value, const char* name);
+void check_out(const char* name, bool any_requires_grad);
+
+}  // namespace rl
