@@ -1,0 +1,320 @@
+"""gen/autograd_<family>.cpp: wrappers (modes -> native -> record) and Node classes."""
+import re
+
+from emit_api import declarations, has, ident, inplace_args, out_names, out_params, params
+
+WORD = re.compile(r"[A-Za-z_]\w*")
+
+
+def call_args(e):
+    return ", ".join(a.name for a in e.args)
+
+
+def names_in(text):
+    return set(WORD.findall(re.sub(r'"[^"]*"', "", text)))
+
+
+class Saved:
+    """What the formulas of an entry mention, hence what its node keeps."""
+
+    def __init__(self, e):
+        self.tensors, self.infos, self.values, self.outputs, self.output_infos = [], [], [], [], []
+        text = " ; ".join(f for _, f in e.grads)
+        for a in e.args:
+            tensor = a.is_tensor or a.is_list
+            used_info = tensor and re.search(rf"\b{a.name}\.\w", text)
+            bare = re.search(rf"\b{a.name}\b(?!\.)", text)
+            if tensor and used_info:
+                self.infos.append(a)
+            if tensor and bare:
+                self.tensors.append(a)
+            if not tensor and bare:
+                self.values.append(a)
+        for f in e.fields:
+            if re.search(rf"\b{f}\b(?!\.)", text):
+                self.outputs.append(f)
+            if re.search(rf"\b{f}\.\w", text):
+                self.output_infos.append(f)
+
+
+def rewrite(formula, saved):
+    for a in saved.infos:
+        formula = re.sub(rf"\b{a.name}\.info\(\)", f"{a.name}_info", formula)
+        formula = re.sub(rf"\b{a.name}\.", f"{a.name}_info.", formula)
+    for f in saved.output_infos:
+        formula = re.sub(rf"\b{f}\.", f"{f}_info.", formula)
+    return formula
+
+
+# ---------------------------------------------------------------- nodes
+def node(e):
+    if not e.grads:
+        return []
+    s = Saved(e)
+    out = [f'#line {e.line} "{e.file}"', f"struct Node_{ident(e)} final : Node {{",
+           f'  std::string name() const override {{ return "{e.node_name}"; }}']
+    for a in s.tensors:
+        out.append(f"  {a.stored} {a.name}_;")
+    for f in s.outputs:
+        out.append(f"  SavedTensor {f}_;")
+    for a in s.infos:
+        out.append(f"  {'std::vector<TensorInfo>' if a.is_list else 'TensorInfo'} {a.name}_info;")
+    for f in s.output_infos:
+        out.append(f"  TensorInfo {f}_info;")
+    for a in s.values:
+        out.append(f"  {a.stored} {a.name};")
+    lists = [a for a in e.diff_args if a.is_list]
+    for a in lists:
+        out.append(f"  size_t {a.name}_size = 0;")
+    release = [f"{x}_.release();" for x in [a.name for a in s.tensors] + s.outputs]
+    if release:
+        out.append("  void release_saved() override { " + " ".join(release) + " }")
+    out += saved_listing(s)
+    out += apply_body(e, s)
+    return out + ["};", ""]
+
+
+def saved_listing(s):
+    """Names for grad_fn._saved_<name>."""
+    items = [f'if (key == "{a.name}") return box({a.name}_.unpack());' for a in s.tensors if not a.is_list]
+    items += [f'if (key == "{f}") return box({f}_.unpack(NodePtr(const_cast<Node_t*>(this))));' for f in s.outputs]
+    items += [f'if (key == "{a.name}") return box_stored({a.name});' for a in s.values if a.type != "Generator?"]
+    if not items:
+        return []
+    return ["  std::optional<IValue> saved(std::string_view key) const override {", "    using Node_t = std::remove_const_t<std::remove_pointer_t<decltype(this)>>;"] + \
+        ["    " + i for i in items] + ["    return std::nullopt;", "  }"]
+
+
+def apply_body(e, s):
+    out = ["  Grads apply(Grads&& grads) override {", "    Grads result_grads(edges.size());"]
+    if e.multi or "Tensor[]" in e.returns:
+        out.append("    if (none_defined(grads)) return result_grads;")
+        text = " ".join(f for _, f in e.grads)
+        if e.multi:
+            for i, f in enumerate(e.fields):
+                if re.search(rf"\bgrad_{f}\b", text):
+                    out.append(f"    const Tensor grad_{f} = grad_or_zeros(*this, grads, {i});")
+            if re.search(r"\bgrad\b", text):
+                out.append("    const Tensor grad = grad_or_zeros(*this, grads, 0);")
+    else:
+        out += ["    if (!grads[0].defined()) return result_grads;",
+                "    [[maybe_unused]] const Tensor& grad = grads[0];"]
+    for a in s.tensors:
+        kind = "std::vector<Tensor>" if a.is_list else "Tensor"
+        out.append(f"    const {kind} {a.name} = {a.name}_.unpack();")
+    for f in s.outputs:
+        out.append(f"    const Tensor {f} = {f}_.unpack(NodePtr(this));")
+    position = {}
+    at, prefix = 0, ""
+    for a in e.diff_args:
+        position[a.name] = f"{at}{prefix}"
+        if a.is_list:
+            prefix += f" + {a.name}_size"
+        else:
+            at += 1
+    for group, formula in e.grads:
+        out += grad_statement(e, group, rewrite(formula, s), position)
+    return out + ["    return result_grads;", "  }"]
+
+
+def grad_statement(e, group, formula, position):
+    by_name = {a.name: a for a in e.args}
+    if len(group) == 1:
+        name, p = group[0], position[group[0]]
+        if by_name[name].is_list:
+            return [f"    if (any_edge(edges, {p}, {name}_size))",
+                    f"      put_list(result_grads, {p}, {formula});"]
+        return [f"    if (should_compute({p})) result_grads[{p}] = {formula};"]
+    mask = ", ".join(f"should_compute({position[n]})" for n in group)
+    out = [f"    if (const std::array<bool, {len(group)}> mask{{{mask}}}; any_of(mask)) {{",
+           f"      auto parts = {formula};"]
+    for i, n in enumerate(group):
+        out.append(f"      if (mask[{i}]) result_grads[{position[n]}] = std::get<{i}>(std::move(parts));")
+    return out + ["    }"]
+
+
+# ---------------------------------------------------------------- wrappers
+def record(e, results, inplace=False, self_name="self"):
+    """Statements that attach the node; `results` is the C++ expression of the output(s)."""
+    s = Saved(e)
+    out = [f"auto node = make_intrusive<Node_{ident(e)}>();"]
+    for a in e.diff_args:
+        out.append(f"add_edges(*node, {a.name});")
+        if a.is_list:
+            out.append(f"node->{a.name}_size = {a.name}.size();")
+    for a in s.tensors:
+        src = "self_before" if inplace and a.name == self_name else a.name
+        out.append(f"{save_condition(e, a)}node->{a.name}_ = {a.stored}({src});")
+    for a in s.infos:
+        out.append(f"node->{a.name}_info = tensor_info({a.name});")
+    for a in s.values:
+        out.append(f"node->{a.name} = store({a.name});")
+    attach = "rebase_history" if inplace else "set_history"
+    if e.multi and not inplace:
+        for i, r in enumerate(e.returns):
+            out.append(f"{attach}(std::get<{i}>({results}), node);")
+    else:
+        out.append(f"{attach}({results}, node);")
+    for i, f in enumerate(e.fields):
+        item = f"std::get<{i}>({results})" if e.multi and not inplace else results
+        if f in s.outputs:
+            out.append(f"node->{f}_ = SavedTensor({item}, true);")
+        if f in s.output_infos:
+            out.append(f"node->{f}_info = tensor_info({item});")
+    return out
+
+
+def save_condition(e, a):
+    """A tensor is kept only if an input whose gradient mentions it needs one."""
+    wanted = [n for group, f in e.grads if re.search(rf"\b{a.name}\b(?!\.)", f) for n in group]
+    if len(set(wanted)) == len(e.diff_args):
+        return ""
+    return f"if (any_requires_grad({', '.join(dict.fromkeys(wanted))})) "
+
+
+def needs(e):
+    return "needs_grad(" + ", ".join(a.name for a in e.diff_args) + ")"
+
+
+def native_call(e):
+    space = {"composite": "composite", "pointwise": "native", "structured": "native", "view": "native"}[e.kind]
+    return f"{space}::{e.data.get('impl', e.name)}({call_args(e)})"
+
+
+def mode_line(e, name, args, ret):
+    decline = f" && !mode_declines(op_{name})" if e.kind == "composite" else ""
+    call = f"call_mode<{ret}>(op_{name}, {args})" if args else f"call_mode<{ret}>(op_{name})"
+    return f"  if (tls.modes{decline}) [[unlikely]] return {call};"
+
+
+def wrapper(e):
+    out = [f"{e.cpp_return} {e.name}({params(e)}) {{"]
+    out.append(mode_line(e, ident(e), call_args(e), e.cpp_return))
+    if e.inplace_only:
+        return out + inplace_only_body(e) + ["}", ""]
+    if e.kind == "composite" or (not e.grads and e.kind != "view"):
+        return out + [f"  return {native_call(e)};", "}", ""]
+    out.append(f"  {e.cpp_return} result = {native_call(e)};")
+    if e.grads:
+        out.append(f"  if ({needs(e)}) {{")
+        out += ["    " + x for x in record(e, "result")]
+        out.append("  }")
+    if e.kind == "view":
+        out += view_marks(e)
+    return out + ["  return result;", "}", ""]
+
+
+def view_marks(e):
+    """Autograd replays a view by its geometry; only a change of dtype needs the call itself."""
+    first = e.args[0].name
+    if e.returns == ["Tensor[]"]:
+        return [f"  mark_views({first}, result);"]
+    captures = ", ".join(f"{a.name} = store({a.name})" for a in e.args[1:])
+    args = ", ".join(["base"] + [f"load({a.name})" for a in e.args[1:]])
+    return [f"  Replay replay;", f"  if (result.dtype() != {first}.dtype())",
+            f"    replay = [{captures}](const Tensor& base) {{ return {e.name}({args}); }};",
+            f"  mark_view({first}, result, std::move(replay));"]
+
+
+def inplace_only_body(e):
+    """f_(self, ...): the native function writes self."""
+    self_name = e.args[0].name
+    out = [f"  const bool record = {needs(e)};" if e.grads else "  const bool record = false;",
+           f"  check_inplace({self_name}, record || needs_grad({self_name}));"]
+    s = Saved(e)
+    if any(a.name == self_name for a in s.tensors):
+        out.append(f"  const Tensor self_before = record ? native_clone({self_name}) : {self_name};")
+    out += [f"  native::{e.data.get('impl', e.name)}({call_args(e)});", f"  bump_version({self_name});"]
+    if e.grads:
+        out += ["  if (record) {"] + ["    " + x for x in record(e, self_name, True, self_name)] + ["  }"]
+    out.append(f"  return {self_name};")
+    return out
+
+
+def inplace(e):
+    self_name = e.args[0].name
+    out = [f"Tensor {e.name}_({params(e)}) {{"]
+    out.append(mode_line(e, inplace_ident(e), call_args(e), "Tensor"))
+    if e.kind == "composite":
+        return out + [f"  return copy_({self_name}, {e.name}({call_args(e)}));", "}", ""]
+    out.append(f"  const bool record = {needs(e)};" if e.grads else "  const bool record = false;")
+    out.append(f"  check_inplace({self_name}, record || needs_grad({self_name}));")
+    s = Saved(e)
+    if any(a.name == self_name for a in s.tensors):
+        out.append(f"  const Tensor self_before = record ? native_clone({self_name}) : {self_name};")
+    if s.infos and any(a.name == self_name for a in s.infos):
+        pass  # sizes and dtype of self do not change in place
+    if e.kind == "pointwise":
+        out.append(f"  native::{e.name}_into({call_args(e)}, {self_name}, true);")
+    elif e.kind == "view":
+        out.append(f"  adopt_geometry({self_name}, {native_call(e)});")
+    else:
+        out.append(f'  write_inplace({self_name}, {native_call(e)}, "{e.name}_");')
+    out.append(f"  bump_version({self_name});")
+    if e.grads:
+        out += ["  if (record) {"] + ["    " + x for x in record(e, self_name, True, self_name)] + ["  }"]
+    return out + [f"  return {self_name};", "}", ""]
+
+
+def inplace_ident(e):
+    return f"{e.name}_" + (f"_{e.overload}" if e.overload else "")
+
+
+def out_variant(e):
+    outs = out_names(e)
+    tensors = [a.name for a in e.args if a.is_tensor or a.is_list]
+    out = [f"{e.cpp_return} {e.name}_out({params(e, extra=out_params(e))}) {{",
+           mode_line(e, ident(e) + "_out", ", ".join([a.name for a in e.args] + outs), e.cpp_return),
+           f'  check_out("{e.name}", needs_grad({", ".join(tensors + outs)}));', "  NoGrad no_grad;"]
+    if e.kind == "pointwise":
+        out.append(f"  native::{e.name}_into({call_args(e)}, out, false);")
+    else:
+        call = f"{e.name}({call_args(e)})" if e.kind == "composite" else native_call(e)
+        out.append(f"  auto made = {call};")
+        for i, n in enumerate(outs):
+            item = f"std::get<{i}>(made)" if e.multi else "made"
+            out.append(f'  write_out({n}, {item}, "{e.name}");')
+    out += [f"  bump_version({n});" for n in outs]
+    out.append(f"  return {'{' + ', '.join(outs) + '}' if e.multi else 'out'};")
+    return out + ["}", ""]
+
+
+def emit(family, entries, index):
+    """index: op name -> (family, entry) of all families, for forward declarations."""
+    used, own = set(), {e.name for e in entries}
+    impls = {}
+    for e in entries:
+        for _, f in e.grads:
+            used |= {n for n in names_in(f) if n in index and n not in own}
+            used |= {n[:-4] for n in names_in(f) if n.endswith("_out") and n[:-4] in index}
+        if inplace_args(e) and e.kind == "composite" and "copy_" not in own:
+            used.add("copy_")
+        space = "composite" if e.kind == "composite" else "native"
+        if e.kind != "pointwise":
+            name = e.data.get("impl", e.name)
+            ret = "void" if e.inplace_only and e.kind != "composite" else e.cpp_return
+            impls[(space, f"{ret} {name}({params(e)});")] = True
+    out = [f"// Generated from ops/{family}.yaml.", "#include <array>", "",
+           '#include "autograd/recording.h"', f'#include "gen/ops/{family}.h"', '#include "ops/backward.h"',
+           '#include "ops/formula.h"']
+    if any(e.kind == "pointwise" for e in entries):
+        out.append(f'#include "gen/pointwise_{family}.h"')
+    out += ["", "namespace rl {", ""]
+    for n in sorted(used):
+        for _, e in index[n]:
+            out += declarations(e)
+    for space in ("native", "composite"):
+        lines = [d for (s, d) in impls if s == space]
+        if lines:
+            out += [f"namespace {space} {{"] + lines + ["}", ""]
+    out += ["namespace {", ""]
+    for e in entries:
+        out += node(e)
+    out += ["}  // namespace", ""]
+    for e in entries:
+        out += wrapper(e)
+        if inplace_args(e):
+            out += inplace(e)
+        if has(e, "out"):
+            out += out_variant(e)
+    return "\n".join(out + ["}  // namespace rl", ""])

@@ -1,0 +1,58 @@
+#include "core/storage.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/check.h"
+
+namespace rl {
+
+Storage::Storage(size_t nbytes, Device device) : nbytes_(nbytes), device_(device) {
+  if (device.is_meta()) return;
+  check(device.is_cpu(), "Storage: this build has no ", device_type_name(device.type), " support");
+  data_ = cpu_alloc(nbytes);
+}
+
+Storage::Storage(void* data, size_t nbytes, Deleter deleter, void* ctx, bool resizable)
+    : data_(data), nbytes_(nbytes), deleter_(deleter), ctx_(ctx), resizable_(resizable),
+      owned_(false) {}
+
+Storage::~Storage() { release_data(); }
+
+void Storage::release_data() {
+  if (owned_) {
+    if (data_) cpu_free(data_, nbytes_);
+  } else if (deleter_) {
+    deleter_(ctx_, data_, nbytes_);
+  }
+  data_ = nullptr;
+}
+
+void Storage::resize(size_t nbytes) {
+  check(resizable_, "Trying to resize storage that is not resizable");
+  if (nbytes == nbytes_) return;
+  if (device_.is_meta()) {
+    nbytes_ = nbytes;
+    return;
+  }
+  void* fresh = cpu_alloc(nbytes);
+  if (data_) std::memcpy(fresh, data_, std::min(nbytes, nbytes_));
+  release_data();
+  data_ = fresh;
+  nbytes_ = nbytes;
+  owned_ = true;
+  deleter_ = nullptr;
+}
+
+void Storage::swap(Storage& o) {
+  std::swap(data_, o.data_);
+  std::swap(nbytes_, o.nbytes_);
+  std::swap(deleter_, o.deleter_);
+  std::swap(ctx_, o.ctx_);
+  std::swap(device_, o.device_);
+  std::swap(resizable_, o.resizable_);
+  std::swap(owned_, o.owned_);
+  std::swap(shared_memory, o.shared_memory);
+}
+
+}  // namespace rl

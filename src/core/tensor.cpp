@@ -1,0 +1,169 @@
+// TensorImpl, and making tensors without operators. Geometry lives in geometry.cpp.
+#include "core/tensor.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace rl {
+
+bool (*python_last_release)(TensorImpl*) = [](TensorImpl*) { return false; };
+
+namespace {
+
+// Impl-sized blocks are recycled per thread: making a small tensor must not reach malloc.
+constexpr int kKeep = 64;
+struct ImplPool {
+  void* slots[kKeep];
+  int count = 0;
+  ~ImplPool() {
+    while (count) ::operator delete(slots[--count]);
+    count = -1;
+  }
+};
+thread_local ImplPool pool;
+
+Tensor make(IntRef sizes, DType dtype, Device device, int64_t numel) {
+  auto storage = make_intrusive<Storage>(size_t(numel * itemsize(dtype)), device);
+  return Tensor(new TensorImpl(std::move(storage), dtype, device));
+}
+
+template <class T>
+void put(const Tensor& t, const Scalar& s) {
+  *t.data<T>() = s.to<T>();
+}
+
+}  // namespace
+
+void* TensorImpl::operator new(size_t n) {
+  if (n == sizeof(TensorImpl) && pool.count > 0) return pool.slots[--pool.count];
+  return ::operator new(n < sizeof(TensorImpl) ? sizeof(TensorImpl) : n);
+}
+
+void TensorImpl::operator delete(void* p, size_t n) {
+  if (n == sizeof(TensorImpl) && pool.count >= 0 && pool.count < kKeep) {
+    pool.slots[pool.count++] = p;
+    return;
+  }
+  ::operator delete(p);
+}
+
+Tensor empty_tensor(IntRef sizes, DType dtype, Device device) {
+  const int64_t n = numel_of(sizes);
+  int64_t bytes;
+  check(!__builtin_mul_overflow(n, itemsize(dtype), &bytes),
+        "Storage size calculation overflowed with sizes=", sizes);
+  Tensor t = make(sizes, dtype, device, n);
+  t->set_contiguous(sizes);
+  return t;
+}
+
+Tensor empty_strided_tensor(IntRef sizes, IntRef strides, DType dtype, Device device) {
+  check(sizes.size() == strides.size(), "mismatch in length of strides and shape");
+  for (int64_t s : strides)
+    check(s >= 0, "as_strided: Negative strides are not supported at the moment, got strides: ",
+          strides);
+  numel_of(sizes);
+  const int64_t bytes = storage_bytes_needed(sizes, strides, 0, rl::itemsize(dtype));
+  auto storage = make_intrusive<Storage>(size_t(bytes), device);
+  Tensor t(new TensorImpl(std::move(storage), dtype, device));
+  t->sizes = sizes;
+  t->strides = strides;
+  t->refresh();
+  return t;
+}
+
+Tensor empty_format(IntRef sizes, DType dtype, Device device, MemoryFormat f) {
+  if (f == MemoryFormat::Contiguous || f == MemoryFormat::Preserve)
+    return empty_tensor(sizes, dtype, device);
+  const size_t want = f == MemoryFormat::ChannelsLast ? 4 : 5;
+  check(sizes.size() == want, "required rank ", want, " tensor to use channels_last",
+        want == 5 ? "_3d" : "", " format");
+  return empty_strided_tensor(sizes, channels_last_strides(sizes), dtype, device);
+}
+
+Tensor empty_like_tensor(const Tensor& like, DType dtype) {
+  if (like.is_contiguous()) return empty_tensor(like.sizes(), dtype, like.device());
+  if (is_non_overlapping_and_dense(like.sizes(), like.strides()))
+    return empty_strided_tensor(like.sizes(), like.strides(), dtype, like.device());
+  // Keep the order of the dimensions by stride, packed.
+  const size_t n = size_t(like.dim());
+  SmallVec<int64_t, 5> order(n);
+  for (size_t i = 0; i < n; ++i) order[i] = int64_t(i);
+  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+    return like.strides()[size_t(a)] > like.strides()[size_t(b)];
+  });
+  Dims strides(n);
+  int64_t step = 1;
+  for (size_t i = n; i-- > 0;) {
+    strides[size_t(order[i])] = step;
+    step *= std::max<int64_t>(like.sizes()[size_t(order[i])], 1);
+  }
+  return empty_strided_tensor(like.sizes(), strides, dtype, like.device());
+}
+
+Tensor scalar_tensor(const Scalar& s, DType dtype) {
+  Tensor t = empty_tensor({}, dtype);
+  visit(AllTypesAndUInts{}, dtype, "scalar_tensor", [&]<class T>() { put<T>(t, s); });
+  return t;
+}
+
+Tensor wrapped_number(const Scalar& s) {
+  DType d = DType::Double;
+  if (s.is_bool()) d = DType::Bool;
+  else if (s.is_int()) d = DType::Int64;
+  else if (s.is_complex()) d = DType::ComplexDouble;
+  Tensor t = scalar_tensor(s, d);
+  t->wrapped_number = true;
+  return t;
+}
+
+Tensor tensor_from_ints(ArrayRef<int64_t> v) {
+  Tensor t = empty_tensor({int64_t(v.size())}, DType::Int64);
+  if (!v.empty()) std::memcpy(t.data(), v.data(), v.size() * sizeof(int64_t));
+  return t;
+}
+
+Tensor alias(const Tensor& t, IntRef sizes, IntRef strides, int64_t offset) {
+  Tensor out(new TensorImpl(t.storage(), t.dtype(), t.device()));
+  out->sizes = sizes;
+  out->strides = strides;
+  out->offset = offset;
+  out->refresh();
+  out->inference = t->inference;
+  share_version(t, out);
+  return out;
+}
+
+Tensor alias(const Tensor& t) { return alias(t, t.sizes(), t.strides(), t.offset()); }
+
+Tensor shallow_copy(const Tensor& t) {
+  Tensor out = alias(t);
+  out->version.reset();
+  return out;
+}
+
+Scalar item(const Tensor& t) {
+  check(t.numel() == 1, "a Tensor with ", t.numel(), " elements cannot be converted to Scalar");
+  check(!t.is_meta(), "Tensor.item() cannot be called on meta tensors");
+  Scalar s;
+  visit(AllTypesAndUInts{}, t.dtype(), "item", [&]<class T>() {
+    T v = *t.data<T>();
+    if constexpr (std::is_same_v<T, float8_e5m2> || std::is_same_v<T, float8_e4m3fn>)
+      s = Scalar(double(float(v)));
+    else
+      s = Scalar(v);
+  });
+  return s;
+}
+
+VersionCounter& version_counter(const Tensor& t) {
+  if (!t->version) t->version = make_intrusive<VersionCounter>();
+  return *t->version;
+}
+
+void share_version(const Tensor& of, const Tensor& with) {
+  version_counter(of);
+  with->version = of->version;
+}
+
+}  // namespace rl

@@ -1,0 +1,39 @@
+// Gradient helpers that are too long for a line of ops/*.yaml. They call public functions, hence are
+// differentiable themselves. Definitions in ops/backward/*.cpp.
+#pragma once
+#include <array>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "autograd/recording.h"
+#include "core/tensor.h"
+
+namespace rl {
+
+// ---- elementwise (backward/pointwise.cpp)
+Tensor scale(const Tensor& grad, const Scalar& by);          // grad * conj(by); by == 1: grad
+Tensor conj_if(const Tensor& t);                             // conj for complex, t otherwise
+Tensor real_if(const Tensor& grad, const TensorInfo& like);  // real part when `like` is real
+Tensor pow_grad_self(const Tensor& grad, const Tensor& self, const Tensor& exponent);
+Tensor pow_grad_exponent(const Tensor& grad, const Tensor& self, const Tensor& exponent,
+                         const Tensor& result);
+Tensor zeros_like_grad(const Tensor& grad);
+Tensor masked_grad(const Tensor& grad, const Tensor& mask);  // grad where mask, 0 elsewhere
+Tensor minmax_grad(const Tensor& grad, const Tensor& self, const Tensor& other, bool max);
+
+// ---- reductions (backward/reduce.cpp)
+Tensor expand_reduced(const Tensor& grad, IntRef sizes, const std::optional<IntRef>& dim,
+                      bool keepdim);
+Tensor sum_to(const Tensor& grad, IntRef sizes);             // undoes broadcasting
+
+// ---- views (backward/views.cpp)
+Tensor split_backward(const Grads& grads, const TensorInfo& self, int64_t split_size, int64_t dim);
+Tensor split_with_sizes_backward(const Grads& grads, const TensorInfo& self, IntRef sizes,
+                                 int64_t dim);
+Tensor unbind_backward(const Grads& grads, const TensorInfo& self, int64_t dim);
+std::vector<Tensor> cat_grad(const Tensor& grad, const std::vector<TensorInfo>& tensors,
+                             int64_t dim);
+Dims inverse_permutation(IntRef dims);
+
+}  // namespace rl

@@ -1,0 +1,33 @@
+// What generated Python functions hand to module.cpp, and the operator-slot forms they use.
+#pragma once
+#include "python/binder.h"
+
+namespace rl::py {
+
+struct FunctionTable {         // functions of one namespace
+  const char* module;          // "torch", "nn", "linalg", "fft", "special", "sparse", "private"
+  PyMethodDef* methods;        // sentinel-terminated
+};
+// "nb_add", "nb_negative", "lt" ... with PyObject*(*)(PyObject*, PyObject*) or PyObject*(*)(PyObject*)
+struct GeneratedSlot {
+  const char* slot;
+  void* function;
+};
+extern PyMethodDef* const generated_tensor_methods[];    // lists of Tensor methods; null ends
+extern const FunctionTable generated_functions[];        // module names: torch nn linalg fft special ...
+extern const GeneratedSlot* const generated_slots[];
+
+// out=: a Tensor (or None), or a tuple of n of them.
+const Tensor& to_out(PyObject* o);
+std::vector<Tensor> to_out_tuple(PyObject* o, int n);
+// Result of a factory: honours requires_grad= and refuses layouts other than strided.
+PyObject* wrap_new(Tensor t, PyObject* requires_grad, PyObject* layout);
+
+// a + b: numbers on either side; NotImplemented for foreign types; __torch_function__ through `o`.
+PyObject* binary_slot(PyObject* a, PyObject* b, const Overloads& o,
+                      Tensor (*f)(const Tensor&, const Tensor&));
+PyObject* inplace_slot(PyObject* a, PyObject* b, const Overloads& o,
+                       Tensor (*f)(const Tensor&, const Tensor&));
+PyObject* unary_slot(PyObject* a, const Overloads& o, Tensor (*f)(const Tensor&));
+
+}  // namespace rl::py
