@@ -1,0 +1,26 @@
+// The hot loops of the random streams as a table of functions, chosen once for this processor.
+// Every version gives the same bits: integer arithmetic, or float steps with explicit fused
+// multiply-adds and no reordering.
+#pragma once
+#include <cstdint>
+
+namespace rl {
+
+struct RandomLoops {
+  void (*twist)(uint32_t* words);  // 624 words in place
+  void (*temper)(const uint32_t* words, uint32_t* out, int64_t count);
+  // out = fma(u, to - from, from), u = the low 24 bits of a draw / 2^24; `to` becomes `from`.
+  void (*uniform_float)(const uint32_t* draws, float* out, int64_t count, float from, float to);
+  // The same from pairs of draws (first one high): the low 53 bits / 2^53.
+  void (*uniform_double)(const uint32_t* draws, double* out, int64_t count, double from,
+                         double to);
+  // out = 1 when the 53-bit number of a pair of draws is below `limit`, else 0.
+  void (*below53)(const uint32_t* draws, uint8_t* out, int64_t count, uint64_t limit);
+  // Box-Muller over blocks of 16 uniforms in [0, 1), in place: the first eight give the radii,
+  // the last eight the angles; then out = fma(z, std, mean).
+  void (*normal16)(float* data, int64_t blocks, float mean, float std);
+};
+
+const RandomLoops& random_loops();
+
+}  // namespace rl
