@@ -165,7 +165,8 @@ TEST(Pointwise, InPlaceAndOut) {
   EXPECT_EQ(message([&] { add(i, i, 1.5); }),
             "For integral input tensors, argument alpha must not be a floating point number.");
   Tensor flag = make<bool>({3});
-  EXPECT_EQ(message([&] { run_pointwise(relu_op, {&flag}); }), "\"relu\" not implemented for 'Bool'");
+  EXPECT_EQ(message([&] { run_pointwise(relu_op, {&flag}); }),
+            "\"relu\" not implemented for 'Bool'");
   EXPECT_EQ(message([&] { add(make<float>({3}), make<float>({4})); }),
             "The size of tensor a (3) must match the size of tensor b (4) at non-singleton "
             "dimension 0");

@@ -69,8 +69,12 @@ template <class S>
 void float_to_small(void* dst, const void* src, int64_t n) {
   convert_tile(static_cast<S*>(dst), static_cast<const float*>(src), n);
 }
-void chalf_to_cfloat(void* dst, const void* src, int64_t n) { small_to_float<half>(dst, src, 2 * n); }
-void cfloat_to_chalf(void* dst, const void* src, int64_t n) { float_to_small<half>(dst, src, 2 * n); }
+void chalf_to_cfloat(void* dst, const void* src, int64_t n) {
+  small_to_float<half>(dst, src, 2 * n);
+}
+void cfloat_to_chalf(void* dst, const void* src, int64_t n) {
+  float_to_small<half>(dst, src, 2 * n);
+}
 
 // From storage to its arithmetic type (float, cfloat); null for types that are their own.
 Run widening(DType d) {

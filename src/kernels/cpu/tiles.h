@@ -14,9 +14,11 @@ struct Walk {
 };
 
 // dst[0..n) = the elements start, start+1, ... of the walk over src; `item` bytes each.
-RL_KERNEL(void, gather, (void* dst, const char* src, int item, Walk walk, int64_t start, int64_t n));
+RL_KERNEL(void, gather,
+          (void* dst, const char* src, int item, Walk walk, int64_t start, int64_t n));
 // The reverse.
-RL_KERNEL(void, scatter, (char* dst, const void* src, int item, Walk walk, int64_t start, int64_t n));
+RL_KERNEL(void, scatter,
+          (char* dst, const void* src, int item, Walk walk, int64_t start, int64_t n));
 // n copies of one element.
 RL_KERNEL(void, fill_run, (void* dst, const void* value, int item, int64_t n));
 // dst[0..n) = src[0..n), both contiguous, not overlapping (or identical with equal dtypes).

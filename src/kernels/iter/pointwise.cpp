@@ -28,7 +28,9 @@ InnerLoop loop_for(const PointwiseOp& op, DType common) {
   return loop;
 }
 
-bool takes_part(const PointwiseOp& op, int i) { return i >= 4 || op.fixed[i].value == DType::Undefined; }
+bool takes_part(const PointwiseOp& op, int i) {
+  return i >= 4 || op.fixed[i].value == DType::Undefined;
+}
 
 // All operands are row-major CPU tensors of one shape, and the loop reads and writes their dtype.
 bool is_plain(const PointwiseOp& op, const Tensor* const* in, int n) {
@@ -130,7 +132,8 @@ Tensor run_pointwise(const PointwiseOp& op, const Tensor* const* in, int n, cons
 }
 
 void check_alpha(DType common, const Scalar* alpha) {
-  check(!alpha->is_bool() || common == DType::Bool, "Boolean alpha only supported for Boolean results.");
+  check(!alpha->is_bool() || common == DType::Bool,
+        "Boolean alpha only supported for Boolean results.");
   check(is_differentiable(common) || alpha->is_integral(true),
         "For integral input tensors, argument alpha must not be a floating point number.");
   check(is_complex(common) || !alpha->is_complex(),

@@ -9,12 +9,12 @@
 //
 //    It defines `InnerLoop add_loop(DType)`: the loop of the functor for each compute dtype.
 //      - first the operator's name, then the functor template (used as `functor::add_<T>`),
-//        then the compute types; 16- and 8-bit floats in the list are ignored, they are computed in float;
+//        then the compute types; 16- and 8-bit floats in the list are ignored (computed in float);
 //      - then the functor's members to fill from the attributes, in the order of the attributes:
 //        here attrs[0] is stored in the member `alpha`, converted to that member's type.
 //    Input types: all T, as many as the functor takes, unless it says `using inputs =
-//    TypeList<bool, T, T>`. Output type: what the functor returns for scalars; a std::pair makes two
-//    outputs. `vectorized == true` functors are called with Vec<T> (and Mask<T> for bool inputs).
+//    TypeList<bool, T, T>`. Output type: what the functor returns for scalars; a std::pair makes
+//    two outputs. `vectorized == true` functors are called with Vec<T> (and Mask<T> for bool inputs).
 //
 // 2. In an ordinary file, in namespace rl:
 //

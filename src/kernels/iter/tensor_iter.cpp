@@ -163,8 +163,8 @@ bool TensorIter::same_layout_outputs() {
 
 namespace {
 
-// Does loop dimension `faster` rightly come before `slower`? -1 yes, +1 no, 0 nobody says. The first
-// operand with something to say decides; broadcast dimensions (stride 0) say nothing.
+// Does loop dimension `faster` rightly come before `slower`? -1 yes, +1 no, 0 nobody says.
+// The first operand with something to say decides; broadcast dimensions (stride 0) say nothing.
 int compare_dims(const TensorIter& it, int count, size_t faster, size_t slower) {
   for (int i = 0; i < count; ++i) {
     const TensorIter::Operand& op = it.operand(i);
@@ -250,27 +250,44 @@ void TensorIter::merge_dims() {
   }
 }
 
+// Byte strides of the known operands over the result's dimensions.
+void TensorIter::spread_strides() {
+  const size_t n = shape_.size();
+  for (int i = 0; i < count_; ++i) {
+    Operand& op = operands_[i];
+    if (!op.tensor.defined() || op.will_resize) continue;
+    IntRef sizes = op.tensor.sizes(), strides = op.tensor.strides();
+    op.strides.resize(n);
+    const size_t skip = n - sizes.size();
+    for (size_t d = 0; d < n; ++d) {
+      const bool moves = d >= skip && !(sizes[d - skip] == 1 && shape_[d] != 1);
+      op.strides[d] = moves ? strides[d - skip] * itemsize(op.dtype) : 0;
+    }
+  }
+}
+
+void TensorIter::find_data() {
+  for (int i = 0; i < count_; ++i)
+    operands_[i].data = static_cast<char*>(operands_[i].tensor.data());
+}
+
+void TensorIter::allocate_for_copy(IntRef shape) {
+  shape_ = shape;
+  numel_ = numel_of(shape);
+  spread_strides();
+  order_dims();
+  merge_dims();
+  find_data();
+}
+
 void TensorIter::allocate() {
   if (!same_layout_outputs()) {
-    const size_t n = shape_.size();
-    for (int i = 0; i < count_; ++i) {
-      Operand& op = operands_[i];
-      if (!op.tensor.defined() || op.will_resize) continue;
-      IntRef sizes = op.tensor.sizes(), strides = op.tensor.strides();
-      op.strides.resize(n);
-      const size_t skip = n - sizes.size();
-      for (size_t d = 0; d < n; ++d) {
-        const bool moves = d >= skip && !(sizes[d - skip] == 1 && shape_[d] != 1);
-        op.strides[d] = moves ? strides[d - skip] * itemsize(op.dtype) : 0;
-      }
-    }
+    spread_strides();
     order_dims();
     ordered_outputs();
     merge_dims();
   }
-  if (device_.is_meta()) return;
-  for (int i = 0; i < count_; ++i)
-    operands_[i].data = static_cast<char*>(operands_[i].tensor.data());
+  if (!device_.is_meta()) find_data();
 }
 
 }  // namespace rl

@@ -36,10 +36,15 @@ class TensorIter {
   void infer_shape();   // overlap checks, broadcast, in-place shape check
   void allocate();      // resizes or allocates the outputs, then orders and merges dimensions
 
+  // For plain copies: one output, one input broadcast to `shape`; no checks, nothing allocated.
+  void allocate_for_copy(IntRef shape);
+
   int num_operands() const { return count_; }
   Operand& operand(int i) { return operands_[i]; }
   const Operand& operand(int i) const { return operands_[i]; }
   const Dims& shape() const { return shape_; }
+  // Of the loop, fastest first, merged; operand strides go with it.
+  const SmallVec<int64_t, 6>& loop_sizes() const { return sizes_; }
   int64_t numel() const { return numel_; }
   Device device() const { return device_; }
 
@@ -53,6 +58,8 @@ class TensorIter {
   void order_dims();
   void merge_dims();
   bool same_layout_outputs();
+  void spread_strides();
+  void find_data();
   void ordered_outputs();
   void place_output(Operand& op, IntRef strides);
 
