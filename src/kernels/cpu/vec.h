@@ -1,4 +1,4 @@
-// Vec<T>: one register of T (16, 32 or 64 bytes by instruction set), Mask<T>: its comparison result.
+// Vec<T>: one register of T (16, 32 or 64 bytes by instruction set); Mask<T>: a comparison of two.
 //
 // How element-wise code uses it. A functor (kernels/functors/*.h) is written once with a template
 // call operator and serves a scalar T and a Vec<T>; it says whether the Vec form exists with

@@ -41,7 +41,8 @@ RL_INLINE Lanes16 bits_of(Vec<float> x, half) {
 }
 
 RL_INLINE Vec<float> float_of(Lanes16 h, bfloat16) {
-  return bit_cast<float>(Vec<std::uint32_t>(__builtin_convertvector(h, raw_t<std::uint32_t>)) << 16);
+  Vec<std::uint32_t> wide(__builtin_convertvector(h, raw_t<std::uint32_t>));
+  return bit_cast<float>(wide << 16);
 }
 
 RL_INLINE Lanes16 bits_of(Vec<float> x, bfloat16) {

@@ -292,7 +292,7 @@ template <class T> struct heaviside_ {  // x, value at 0
   }
 };
 
-// ---- two-argument functions ----------------------------------------------------------------------
+// ---- two-argument functions ------------------------------------------------------------------
 
 template <class T> struct hypot_ {
   static constexpr bool vectorized = is_real_float<T>;
@@ -337,7 +337,7 @@ template <class T> struct xlog1py_ {
   }
 };
 
-// ---- integers ------------------------------------------------------------------------------------
+// ---- integers --------------------------------------------------------------------------------
 
 template <class T> RL_INLINE wrap_t<T> int_magnitude(T x) {
   if constexpr (std::is_signed_v<T>) {

@@ -1,6 +1,6 @@
 // What every functor file shares. A functor is one element-wise operator:
 //
-//     template <class T> struct exp_ {                       // T: float, double, complex, ints, bool
+//     template <class T> struct exp_ {               // T: float, double, complex, ints, bool
 //       static constexpr bool vectorized = is_real_float<T>; // may V be Vec<T>? (see vec.h)
 //       template <class V> RL_INLINE V operator()(V x) const { return exp(x); }
 //     };
@@ -44,7 +44,8 @@ template <class V> RL_INLINE V minus(V a, V b) {
 template <class V> RL_INLINE V times(V a, V b) {
   if constexpr (is_int<V>) {
     return V(wrap_t<V>(a) * wrap_t<V>(b));
-  } else if constexpr (is_complex_type<V>) {  // the plain formula, without C's recovery of infinities
+  } else if constexpr (is_complex_type<V>) {
+    // The plain formula, without C's recovery of infinities from NaN.
     return V(a.real() * b.real() - a.imag() * b.imag(),
              a.real() * b.imag() + a.imag() * b.real());
   } else {
