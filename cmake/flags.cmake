@@ -16,7 +16,7 @@ target_include_directories(rl_common INTERFACE ${CMAKE_SOURCE_DIR}/src ${CMAKE_B
                            ${CMAKE_SOURCE_DIR}/include)
 # Thread-local state (grad mode, mode stack) is a few words, so the fast TLS model is safe.
 target_compile_options(rl_common INTERFACE
-  -Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers
+  -Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers -Wno-init-list-lifetime
   -fvisibility-inlines-hidden -fno-semantic-interposition -fno-plt -ftls-model=initial-exec
   -fno-math-errno -ffp-contract=off
   -ffile-prefix-map=${CMAKE_SOURCE_DIR}/= -ffile-prefix-map=${CMAKE_BINARY_DIR}/=)

@@ -42,7 +42,7 @@ function(add_kernels isa)
   # AVX-512 code is compiled for whole 512-bit registers: Zen 4 and later run them without a
   # frequency penalty, and the vector types in vec.h are that wide.
   target_compile_options(${target} PRIVATE -march=x86-64-${isa} -O3 -fno-trapping-math
-    -fvisibility=hidden -Wno-psabi $<$<STREQUAL:${isa},v4>:-mprefer-vector-width=512>)
+    -Wno-psabi $<$<STREQUAL:${isa},v4>:-mprefer-vector-width=512>)
   target_compile_definitions(${target} PRIVATE RL_ISA=${isa})
   add_dependencies(${target} rl_codegen)
   set(RL_KERNEL_OBJECTS ${RL_KERNEL_OBJECTS} $<TARGET_OBJECTS:${target}> PARENT_SCOPE)

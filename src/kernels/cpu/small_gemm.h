@@ -19,6 +19,7 @@ struct GemmProblem {
   GemmOperand a{}, b{}, c{};
   const void* bias = nullptr;
   double alpha = 1, beta = 0;
+  double alpha_imag = 0, beta_imag = 0;  // of complex products only
 };
 
 // False when the product is not for this kernel; then nothing has been written.
