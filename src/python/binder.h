@@ -41,7 +41,8 @@ struct Param {
 };
 
 struct Signature {
-  const char* text;          // "add(Tensor input, Tensor other, *, Number alpha=1, Tensor out=None)"
+  const char* text;          // "add(Tensor input, Tensor other, *, Number alpha=1, Tensor out=None)";
+                             //   of a method: without self
   const Param* params;
   uint8_t num, max_positional;
   bool varargs_ints;         // x.view(2, 3), x.permute(0, 1): trailing ints gather into one list,
@@ -53,7 +54,8 @@ struct Overloads {
   const char* qualified;     // "torch.add" / "torch.Tensor.add": for __torch_function__ and errors
   const Signature* sigs;
   uint8_t num;
-  bool method;               // v[0] is self
+  bool method;               // params[0] and v[0] are self: never a keyword, not in error texts;
+                             //   num and max_positional count it
   mutable PyObject* public_function = nullptr;  // object handed to __torch_function__
 };
 
@@ -165,16 +167,5 @@ struct GilAcquire {
 // ---- boxed values <-> Python (torch.ops, modes, torch.library)
 PyObject* from_ivalue(const IValue& v);
 IValue to_ivalue(PyObject* o);
-
-// ---- generated tables: registered by python/module.cpp through these (gen/python_registry.cpp)
-extern PyMethodDef generated_tensor_methods[];   // Tensor methods, sentinel-terminated
-struct FunctionTable {                           // functions of torch, torch._C._nn, _linalg, ...
-  const char* module;                            // "torch", "_nn", "_linalg", "_fft", "_special", ...
-  PyMethodDef* methods;
-};
-extern const FunctionTable generated_functions[];  // sentinel: module == null
-
-// number-protocol slots call generated methods by these
-PyObject* call_method_binary(PyObject* a, PyObject* b, PyCFunctionWithKeywords f);
 
 }  // namespace rl::py

@@ -1,0 +1,156 @@
+// torch.dtype, torch.layout, torch.memory_format: singletons that print as their names.
+#include "python/errors.h"
+#include "python/types.h"
+
+#include <cstring>
+#include <string>
+
+namespace rl::py {
+namespace {
+
+DTypeObject dtypes[kNumDTypes];
+constexpr int kLayouts = 8;
+LayoutObject layouts[kLayouts];
+constexpr int kFormats = 4;
+MemoryFormatObject formats[kFormats];
+constexpr const char* kFormatNames[kFormats] = {"contiguous_format", "preserve_format",
+                                                "channels_last", "channels_last_3d"};
+constexpr const char* kLayoutNames[kLayouts] = {"strided",    "sparse_coo", "sparse_csr",
+                                                "_mkldnn",    "sparse_csc", "sparse_bsr",
+                                                "sparse_bsc", "jagged"};
+
+PyObject* dtype_repr(PyObject* o) {
+  return PyUnicode_FromFormat("torch.%s", dtype_name(dtype_of_object(o)));
+}
+PyObject* dtype_reduce(PyObject* o, PyObject*) {
+  return PyUnicode_FromString(dtype_name(dtype_of_object(o)));
+}
+template <bool (*F)(DType)>
+PyObject* dtype_flag(PyObject* o, void*) {
+  return PyBool_FromLong(F(dtype_of_object(o)));
+}
+bool floating(DType d) { return is_floating(d); }
+bool complex_type(DType d) { return is_complex(d); }
+bool is_signed(DType d) {
+  return !is_unsigned_int(d) && d != DType::Bool && d != DType::QUInt8;
+}
+PyObject* dtype_itemsize(PyObject* o, void*) {
+  return PyLong_FromLongLong(itemsize(dtype_of_object(o)));
+}
+PyObject* torch_module_name(PyObject*, void*) { return PyUnicode_FromString("torch"); }
+PyObject* dtype_to_complex(PyObject* o, PyObject*) {
+  return guarded([&] { return wrap(to_complex(dtype_of_object(o))); });
+}
+PyObject* dtype_to_real(PyObject* o, PyObject*) {
+  return guarded([&] { return wrap(to_real(dtype_of_object(o))); });
+}
+
+PyGetSetDef dtype_properties[] = {
+    {"is_floating_point", dtype_flag<floating>, nullptr, nullptr, nullptr},
+    {"is_complex", dtype_flag<complex_type>, nullptr, nullptr, nullptr},
+    {"is_signed", dtype_flag<is_signed>, nullptr, nullptr, nullptr},
+    {"itemsize", dtype_itemsize, nullptr, nullptr, nullptr},
+    {"__module__", torch_module_name, nullptr, nullptr, nullptr},
+    {}};
+PyMethodDef dtype_methods[] = {{"__reduce__", dtype_reduce, METH_NOARGS, nullptr},
+                               {"to_complex", dtype_to_complex, METH_NOARGS, nullptr},
+                               {"to_real", dtype_to_real, METH_NOARGS, nullptr},
+                               {}};
+
+PyObject* layout_repr(PyObject* o) {
+  return PyUnicode_FromFormat("torch.%s",
+                              kLayoutNames[int(reinterpret_cast<LayoutObject*>(o)->value)]);
+}
+PyObject* layout_reduce(PyObject* o, PyObject*) {
+  return PyUnicode_FromString(kLayoutNames[int(reinterpret_cast<LayoutObject*>(o)->value)]);
+}
+PyMethodDef layout_methods[] = {{"__reduce__", layout_reduce, METH_NOARGS, nullptr}, {}};
+
+PyObject* format_repr(PyObject* o) {
+  return PyUnicode_FromFormat(
+      "torch.%s", kFormatNames[int(reinterpret_cast<MemoryFormatObject*>(o)->value)]);
+}
+PyObject* format_reduce(PyObject* o, PyObject*) {
+  return PyUnicode_FromString(
+      kFormatNames[int(reinterpret_cast<MemoryFormatObject*>(o)->value)]);
+}
+PyMethodDef format_methods[] = {{"__reduce__", format_reduce, METH_NOARGS, nullptr}, {}};
+PyGetSetDef module_property[] = {{"__module__", torch_module_name, nullptr, nullptr, nullptr}, {}};
+
+void describe(PyTypeObject& t, const char* name, size_t size, reprfunc repr, PyMethodDef* methods,
+              PyGetSetDef* properties) {
+  t.tp_name = name;
+  t.tp_basicsize = Py_ssize_t(size);
+  t.tp_flags = Py_TPFLAGS_DEFAULT;
+  t.tp_repr = repr;
+  t.tp_methods = methods;
+  t.tp_getset = properties;
+}
+
+// Other names under which a dtype stands in the torch namespace.
+struct DTypeAlias {
+  const char* name;
+  DType d;
+};
+constexpr DTypeAlias kAliases[] = {
+    {"float", DType::Float}, {"double", DType::Double}, {"half", DType::Half},
+    {"short", DType::Int16}, {"int", DType::Int32}, {"long", DType::Int64},
+    {"cfloat", DType::ComplexFloat}, {"cdouble", DType::ComplexDouble},
+    {"chalf", DType::ComplexHalf}};
+
+bool put(PyObject* module, const char* name, void* o) {
+  return PyModule_AddObjectRef(module, name, static_cast<PyObject*>(o)) == 0;
+}
+
+}  // namespace
+
+PyTypeObject dtype_type = {PyVarObject_HEAD_INIT(nullptr, 0)};
+PyTypeObject layout_type = {PyVarObject_HEAD_INIT(nullptr, 0)};
+PyTypeObject memory_format_type = {PyVarObject_HEAD_INIT(nullptr, 0)};
+
+PyObject* wrap(DType d) { return new_ref(reinterpret_cast<PyObject*>(&dtypes[int(d)])); }
+PyObject* wrap(Layout v) { return new_ref(reinterpret_cast<PyObject*>(&layouts[int(v)])); }
+PyObject* wrap(MemoryFormat v) { return new_ref(reinterpret_cast<PyObject*>(&formats[int(v)])); }
+
+DType dtype_of_python_type(PyObject* o) {
+  if (!PyType_Check(o)) return DType::Undefined;
+  auto* t = reinterpret_cast<PyTypeObject*>(o);
+  if (t == &PyFloat_Type) return default_dtype();
+  if (t == &PyBool_Type) return DType::Bool;
+  if (t == &PyLong_Type) return DType::Int64;
+  if (t == &PyComplex_Type) return default_complex_dtype();
+  return DType::Undefined;
+}
+
+bool add_dtype_types(PyObject* module) {
+  describe(dtype_type, "torch.dtype", sizeof(DTypeObject), dtype_repr, dtype_methods,
+           dtype_properties);
+  describe(layout_type, "torch.layout", sizeof(LayoutObject), layout_repr, layout_methods,
+           module_property);
+  describe(memory_format_type, "torch.memory_format", sizeof(MemoryFormatObject), format_repr,
+           format_methods, module_property);
+  if (PyModule_AddType(module, &dtype_type) < 0 || PyModule_AddType(module, &layout_type) < 0 ||
+      PyModule_AddType(module, &memory_format_type) < 0)
+    return false;
+  for (int i = 0; i < kNumDTypes; ++i) {
+    PyObject_Init(reinterpret_cast<PyObject*>(&dtypes[i]), &dtype_type);
+    dtypes[i].value = DType(i);
+    const char* name = dtype_name(DType(i));
+    if (std::strcmp(name, "undefined") && !put(module, name, &dtypes[i])) return false;
+  }
+  for (auto& a : kAliases)
+    if (!put(module, a.name, &dtypes[int(a.d)])) return false;
+  for (int i = 0; i < kLayouts; ++i) {
+    PyObject_Init(reinterpret_cast<PyObject*>(&layouts[i]), &layout_type);
+    layouts[i].value = Layout(i);
+    if (!put(module, kLayoutNames[i], &layouts[i])) return false;
+  }
+  for (int i = 0; i < kFormats; ++i) {
+    PyObject_Init(reinterpret_cast<PyObject*>(&formats[i]), &memory_format_type);
+    formats[i].value = MemoryFormat(i);
+    if (!put(module, kFormatNames[i], &formats[i])) return false;
+  }
+  return true;
+}
+
+}  // namespace rl::py

@@ -1,0 +1,77 @@
+// C++ exceptions to Python exceptions, and Python errors carried through C++.
+#include <new>
+
+#include "python/binder.h"
+#include "python/errors.h"
+
+namespace rl::py {
+
+PyObject* linalg_error = nullptr;
+PyObject* out_of_memory_error = nullptr;
+
+namespace {
+
+// A Python error that waits in a C++ exception: the interpreter's error indicator is clear while
+// destructors run.
+struct PythonError : Error {
+  PyObject *type = nullptr, *value = nullptr, *traceback = nullptr;
+  PythonError() : Error(ErrorKind::External, "a Python error") {
+    PyErr_Fetch(&type, &value, &traceback);
+  }
+  PythonError(const PythonError& o)
+      : Error(o), type(o.type), value(o.value), traceback(o.traceback) {
+    Py_XINCREF(type);
+    Py_XINCREF(value);
+    Py_XINCREF(traceback);
+  }
+  ~PythonError() override {
+    if (!type && !value && !traceback) return;
+    GilAcquire gil;
+    Py_XDECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(traceback);
+  }
+  void restore() {
+    PyErr_Restore(type, value, traceback);
+    type = value = traceback = nullptr;
+  }
+};
+
+PyObject* exception_class(ErrorKind k) {
+  switch (k) {
+    case ErrorKind::Index: return PyExc_IndexError;
+    case ErrorKind::Type: return PyExc_TypeError;
+    case ErrorKind::Value: return PyExc_ValueError;
+    case ErrorKind::NotImplemented: return PyExc_NotImplementedError;
+    case ErrorKind::Overflow: return PyExc_OverflowError;
+    case ErrorKind::Assertion: return PyExc_AssertionError;
+    case ErrorKind::Linalg: return linalg_error ? linalg_error : PyExc_RuntimeError;
+    default: return PyExc_RuntimeError;  // OutOfMemory on a CPU is a RuntimeError too
+  }
+}
+
+}  // namespace
+
+void set_python_error() {
+  try {
+    throw;
+  } catch (const PythonError& e) {
+    PythonError(e).restore();
+  } catch (const Error& e) {
+    if (e.kind() == ErrorKind::External && PyErr_Occurred()) return;
+    PyErr_SetString(exception_class(e.kind()), e.what());
+  } catch (const std::bad_alloc&) {
+    PyErr_SetString(PyExc_MemoryError, "out of memory");
+  } catch (const std::exception& e) {
+    PyErr_SetString(PyExc_RuntimeError, e.what());
+  } catch (...) {
+    PyErr_SetString(PyExc_RuntimeError, "unknown C++ exception");
+  }
+}
+
+void throw_python_error() {
+  if (!PyErr_Occurred()) PyErr_SetString(PyExc_SystemError, "error without an exception set");
+  throw PythonError();
+}
+
+}  // namespace rl::py

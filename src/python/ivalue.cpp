@@ -1,0 +1,249 @@
+// Boxed values to and from Python, and the registry of operators as torch._C shows it.
+#include <Python.h>
+
+#include "core/op.h"
+#include "python/accepts.h"
+#include "python/errors.h"
+#include "python/opaque.h"
+#include "python/ops.h"
+#include "python/types.h"
+
+namespace rl::py {
+namespace {
+
+template <class V, class F>
+PyObject* list_of(const V& v, F&& item) {
+  Ref r = owned(PyList_New(Py_ssize_t(v.size())));
+  for (size_t i = 0; i < v.size(); ++i) {
+    PyObject* x = item(v[i]);
+    if (!x) throw_python_error();
+    PyList_SET_ITEM(r.get(), Py_ssize_t(i), x);
+  }
+  return r.release();
+}
+
+template <class T, class F>
+IValue gather(PyObject* o, F&& item) {
+  std::vector<T> out;
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(o); ++i)
+    out.push_back(item(PySequence_Fast_GET_ITEM(o, i)));
+  return IValue(std::move(out));
+}
+
+template <class F>
+bool all_items(PyObject* o, F&& f) {
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(o); ++i)
+    if (!f(PySequence_Fast_GET_ITEM(o, i))) return false;
+  return true;
+}
+
+IValue from_sequence(PyObject* o) {
+  if (PySequence_Fast_GET_SIZE(o) == 0) return IValue(std::vector<int64_t>());
+  auto is_bool = [](PyObject* x) { return bool(PyBool_Check(x)); };
+  auto is_tensor_or_none = [](PyObject* x) { return x == Py_None || is_tensor(x); };
+  auto is_long = [](PyObject* x) { return PyLong_Check(x) && !PyBool_Check(x); };
+  auto is_real = [](PyObject* x) { return PyFloat_Check(x) || PyLong_Check(x); };
+  if (all_items(o, is_bool)) return gather<bool>(o, to_bool);
+  if (all_items(o, is_long)) return gather<int64_t>(o, to_int);
+  if (all_items(o, is_real)) return gather<double>(o, to_float);
+  if (all_items(o, is_tensor_or_none)) return gather<Tensor>(o, to_tensor_opt);
+  return gather<IValue>(o, to_ivalue);
+}
+
+}  // namespace
+
+PyObject* from_ivalue(const IValue& v) {
+  using Tag = IValue::Tag;
+  switch (v.tag()) {
+    case Tag::None: return none();
+    case Tag::Tensor: return wrap(v.tensor());
+    case Tag::Scalar: return wrap(std::get<Scalar>(v.v));
+    case Tag::Int: return wrap(std::get<int64_t>(v.v));
+    case Tag::Float: return wrap(std::get<double>(v.v));
+    case Tag::Bool: return wrap(std::get<bool>(v.v));
+    case Tag::Str: {
+      auto& s = std::get<std::string>(v.v);
+      return PyUnicode_FromStringAndSize(s.data(), Py_ssize_t(s.size()));
+    }
+    case Tag::DType: return wrap(std::get<DType>(v.v));
+    case Tag::Device: return wrap(std::get<Device>(v.v));
+    case Tag::Layout: return wrap(std::get<Layout>(v.v));
+    case Tag::MemoryFormat: return wrap(std::get<MemoryFormat>(v.v));
+    case Tag::IntList:
+      return list_of(std::get<std::vector<int64_t>>(v.v), [](int64_t x) { return wrap(x); });
+    case Tag::FloatList:
+      return list_of(std::get<std::vector<double>>(v.v), [](double x) { return wrap(x); });
+    case Tag::BoolList:
+      return list_of(std::get<std::vector<bool>>(v.v), [](bool x) { return wrap(x); });
+    case Tag::TensorList:
+      return list_of(std::get<std::vector<Tensor>>(v.v), [](const Tensor& x) { return wrap(x); });
+    case Tag::ScalarList:
+      return list_of(std::get<std::vector<Scalar>>(v.v), [](const Scalar& x) { return wrap(x); });
+    case Tag::List:
+      return list_of(std::get<std::vector<IValue>>(v.v),
+                     [](const IValue& x) { return from_ivalue(x); });
+    case Tag::Generator: return wrap(std::get<Generator*>(v.v));
+    case Tag::Opaque: return object_in(std::get<intrusive_ptr<Opaque>>(v.v));
+  }
+  return none();
+}
+
+IValue to_ivalue(PyObject* o) {
+  if (o == Py_None) return IValue();
+  if (is_tensor(o)) return IValue(tensor_of(o));
+  if (PyBool_Check(o)) return IValue(o == Py_True);
+  if (PyLong_Check(o)) return IValue(to_int(o));
+  if (PyFloat_Check(o)) return IValue(to_float(o));
+  if (PyComplex_Check(o)) return IValue(to_scalar(o));
+  if (PyUnicode_Check(o)) return IValue(std::string(to_str(o)));
+  if (PyTuple_Check(o) || PyList_Check(o)) return from_sequence(o);
+  if (is_dtype(o)) return IValue(dtype_of_object(o));
+  if (is_device(o)) return IValue(to_device(o));
+  if (is_layout(o)) return IValue(*to_layout_opt(o));
+  if (is_memory_format(o)) return IValue(to_memory_format(o));
+  if (is_generator(o)) return IValue(to_generator_opt(o));
+  if (is_numpy_scalar(o)) return IValue(to_scalar(o));
+  return IValue(hold_object(o));
+}
+
+namespace {
+
+const OpInfo* op_named(PyObject* name, PyObject* overload) {
+  return find_op(to_str(name), to_str(overload));
+}
+
+// _find_op(name, overload) -> capsule-like int handle, or None
+PyObject* py_find_op(PyObject*, PyObject* const* args, Py_ssize_t n) {
+  return guarded([&]() -> PyObject* {
+    check_type(n == 2, "_find_op(name, overload)");
+    const OpInfo* op = op_named(args[0], args[1]);
+    return op ? PyLong_FromVoidPtr(const_cast<OpInfo*>(op)) : none();
+  });
+}
+
+const OpInfo* op_handle(PyObject* o) {
+  auto* p = static_cast<const OpInfo*>(PyLong_AsVoidPtr(o));
+  if (!p && PyErr_Occurred()) throw_python_error();
+  for (const OpInfo* op : all_ops())
+    if (op == p) return op;
+  fail("no such operator handle");
+}
+
+PyObject* py_op_info(PyObject*, PyObject* handle) {
+  return guarded([&]() -> PyObject* {
+    const OpInfo* op = op_handle(handle);
+    return Py_BuildValue("{ss ss ss si si sN sN sN sN sN}", "name", op->name, "overload",
+                         op->overload, "schema", op->schema, "num_args", int(op->num_args),
+                         "num_returns", int(op->num_returns), "composite", wrap(op->composite),
+                         "view", wrap(op->view), "inplace", wrap(op->inplace), "random",
+                         wrap(op->random), "pointwise", wrap(op->pointwise));
+  });
+}
+
+PyObject* py_overloads(PyObject*, PyObject* name) {
+  return guarded([&]() -> PyObject* {
+    return list_of(find_overloads(to_str(name)),
+                   [](const OpInfo* op) { return PyUnicode_FromString(op->overload); });
+  });
+}
+
+PyObject* py_all_ops(PyObject*, PyObject*) {
+  return guarded([&]() -> PyObject* {
+    return list_of(all_ops(), [](const OpInfo* op) {
+      return Py_BuildValue("(ss)", op->name, op->overload);
+    });
+  });
+}
+
+// _call_op(handle, args in schema order) -> the result, a tuple of results, or None
+PyObject* py_call_op(PyObject*, PyObject* const* args, Py_ssize_t n) {
+  return guarded([&]() -> PyObject* {
+    check_type(n == 2 && (PyTuple_Check(args[1]) || PyList_Check(args[1])),
+               "_call_op(handle, arguments)");
+    auto* op = static_cast<const OpInfo*>(PyLong_AsVoidPtr(args[0]));
+    check(op, "no such operator handle");
+    Stack stack;
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(args[1]); ++i)
+      stack.push_back(to_ivalue(PySequence_Fast_GET_ITEM(args[1], i)));
+    check_type(stack.size() == op->num_args, op->name, ": expected ", int(op->num_args),
+               " arguments, got ", stack.size());
+    if (tls.modes && !mode_declines(*op)) call_mode_boxed(*op, stack);
+    else op->boxed(stack);
+    if (stack.empty()) return none();
+    if (stack.size() == 1) return from_ivalue(stack[0]);
+    Ref r = owned(PyTuple_New(Py_ssize_t(stack.size())));
+    for (size_t i = 0; i < stack.size(); ++i)
+      PyTuple_SET_ITEM(r.get(), Py_ssize_t(i), from_ivalue(stack[i]));
+    return r.release();
+  });
+}
+
+// A mode whose handler is a Python callable: handler(name, overload, arguments) -> results.
+struct PythonMode : Mode {
+  explicit PythonMode(PyObject* h, bool parts) : handler(new_ref(h)), composites(!parts) {}
+  ~PythonMode() override {
+    GilAcquire gil;
+    Py_DECREF(handler);
+  }
+  bool wants(const OpInfo& op) const override { return composites || !op.composite; }
+  void call(const OpInfo& op, Stack& stack) override {
+    GilAcquire gil;
+    Ref handle = owned(PyLong_FromVoidPtr(const_cast<OpInfo*>(&op)));
+    Ref args = owned(PyTuple_New(Py_ssize_t(stack.size())));
+    for (size_t i = 0; i < stack.size(); ++i)
+      PyTuple_SET_ITEM(args.get(), Py_ssize_t(i), from_ivalue(stack[i]));
+    Ref name = owned(PyUnicode_FromString(op.name));
+    Ref overload = owned(PyUnicode_FromString(op.overload));
+    Ref r = owned(PyObject_CallFunctionObjArgs(handler, handle.get(), name.get(), overload.get(),
+                                               args.get(), nullptr));
+    stack.clear();
+    if (op.num_returns == 0) return;
+    if (op.num_returns == 1) {
+      stack.push_back(to_ivalue(r.get()));
+      return;
+    }
+    Ref seq = owned(PySequence_Fast(r.get(), "a mode must return a sequence for several results"));
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(seq.get()); ++i)
+      stack.push_back(to_ivalue(PySequence_Fast_GET_ITEM(seq.get(), i)));
+  }
+  PyObject* handler;
+  bool composites;
+};
+
+PyObject* py_push_mode(PyObject*, PyObject* const* args, Py_ssize_t n) {
+  return guarded([&]() -> PyObject* {
+    check_type(n >= 1, "_push_mode(handler, parts=True)");
+    bool parts = n < 2 || to_bool(args[1]);
+    push_mode(intrusive_ptr<Mode>(new PythonMode(args[0], parts)));
+    return none();
+  });
+}
+PyObject* py_pop_mode(PyObject*, PyObject*) {
+  return guarded([&]() -> PyObject* {
+    pop_mode();
+    return none();
+  });
+}
+PyObject* py_mode_depth(PyObject*, PyObject*) { return PyLong_FromSize_t(mode_depth()); }
+
+template <class F>
+PyCFunction fast(F f) {
+  return reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(f));
+}
+PyMethodDef functions[] = {{"_find_op", fast(py_find_op), METH_FASTCALL, nullptr},
+                           {"_op_info", py_op_info, METH_O, nullptr},
+                           {"_op_overloads", py_overloads, METH_O, nullptr},
+                           {"_all_ops", py_all_ops, METH_NOARGS, nullptr},
+                           {"_call_op", fast(py_call_op), METH_FASTCALL, nullptr},
+                           {"_push_mode", fast(py_push_mode), METH_FASTCALL, nullptr},
+                           {"_pop_mode", py_pop_mode, METH_NOARGS, nullptr},
+                           {"_mode_depth", py_mode_depth, METH_NOARGS, nullptr},
+                           {}};
+
+}  // namespace
+
+bool add_registry_functions(PyObject* module) {
+  return PyModule_AddFunctions(module, functions) == 0;
+}
+
+}  // namespace rl::py

@@ -1,0 +1,88 @@
+// The few operators that the glue calls by itself.
+#include "python/ops.h"
+
+#include "autograd/node.h"
+#include "python/errors.h"
+
+namespace rl::py::ops {
+
+Stack call(const char* name, const char* overload, Stack arguments) {
+  const OpInfo* op = find_op(name, overload);
+  check_implemented(op, "torch: operator aten::", name, *overload ? "." : "", overload,
+                    " is not implemented");
+  if (tls.modes && !mode_declines(*op)) call_mode_boxed(*op, arguments);
+  else op->boxed(arguments);
+  return arguments;
+}
+
+Tensor call_tensor(const char* name, const char* overload, Stack arguments) {
+  Stack r = call(name, overload, std::move(arguments));
+  check(!r.empty() && r[0].is_tensor(), "aten::", name, " returned no tensor");
+  return r[0].tensor();
+}
+
+Tensor numpy_T(const Tensor& t) {
+  std::vector<int64_t> dims;
+  for (int64_t d = t.dim(); d-- > 0;) dims.push_back(d);
+  return call_tensor("permute", "", {t, dims});
+}
+
+Tensor conj(const Tensor& t) { return t.is_complex() ? call_tensor("conj", "", {t}) : t; }
+
+Tensor matrix_transpose(const Tensor& t, const char* name, bool conjugate) {
+  check(t.dim() >= 2, "tensor.", name, " is only supported on matrices or batches of matrices. Got ",
+        t.dim(), "-D tensor.");
+  Tensor r = call_tensor("transpose", "int", {t, int64_t(-2), int64_t(-1)});
+  return conjugate ? conj(r) : r;
+}
+
+Tensor matrix_H(const Tensor& t) {
+  if (t.dim() == 0) return conj(t);
+  check(t.dim() == 2, "tensor.H is only supported on matrices (2-D tensors). Got ", t.dim(),
+        "-D tensor.", t.dim() > 2 ? " For batches of matrices, consider using tensor.mH" : "");
+  return matrix_transpose(t, "H", true);
+}
+
+Tensor real(const Tensor& t) {
+  if (!t.is_complex()) return t;
+  return call_tensor("select", "int",
+                     {call_tensor("view_as_real", "", {t}), int64_t(-1), int64_t(0)});
+}
+
+Tensor imag(const Tensor& t) {
+  check(t.is_complex(), "imag is not implemented for tensors with non-complex dtypes.");
+  return call_tensor("select", "int",
+                     {call_tensor("view_as_real", "", {t}), int64_t(-1), int64_t(1)});
+}
+
+void copy_into(const Tensor& self, const Tensor& source) {
+  call("copy_", "", {self, source, false});
+}
+
+void set_data(const Tensor& t, const Tensor& data) {
+  check(t->kind == data->kind && t.device().type == data.device().type,
+        "Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have "
+        "incompatible tensor type. ");
+  check(!t->requires_grad || is_differentiable(data.dtype()),
+        "data set to a tensor that requires gradients must be floating point or complex dtype");
+  TensorImpl* i = t.impl();
+  i->storage = data->storage;
+  i->offset = data->offset;
+  i->sizes = data->sizes;
+  i->strides = data->strides;
+  i->dtype = data->dtype;
+  i->device = data->device;
+  i->refresh();
+}
+
+Tensor to(const Tensor& t, std::optional<DType> dtype, std::optional<Device> device, bool copy,
+          std::optional<MemoryFormat> format) {
+  bool same = (!dtype || *dtype == t.dtype()) && (!device || device->type == t.device().type);
+  if (same && !copy && (!format || *format == MemoryFormat::Preserve || t.is_contiguous(*format)))
+    return t;
+  IValue d = dtype ? IValue(*dtype) : IValue(), v = device ? IValue(*device) : IValue();
+  IValue f = format ? IValue(*format) : IValue();
+  return call_tensor("_to_copy", "", {t, d, IValue(), v, IValue(), false, f});
+}
+
+}  // namespace rl::py::ops

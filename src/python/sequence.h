@@ -1,0 +1,18 @@
+// Between tensors and nested Python sequences, NumPy arrays and buffers.
+#pragma once
+#include "python/binder.h"
+
+namespace rl::py {
+
+// A Python number of an element: uint64 keeps its range.
+PyObject* scalar_object(const Scalar& s, DType dtype);
+PyObject* nested_list(const Tensor& t);     // x.tolist()
+
+// torch.tensor(data): nested sequences, numbers, tensors, NumPy arrays and scalars. `dtype` absent:
+// inferred. Always copies. `name` is the function that messages speak of.
+Tensor tensor_from_data(PyObject* data, std::optional<DType> dtype, Device device);
+// Wants no copy where the memory can be shared (arrays, buffers); undefined when `o` is no array.
+Tensor tensor_from_array(PyObject* o, bool copy);
+bool is_array(PyObject* o);                 // speaks __array_interface__
+
+}  // namespace rl::py
