@@ -20,8 +20,7 @@ target_compile_options(rl_common INTERFACE
   -fvisibility-inlines-hidden -fno-semantic-interposition -fno-plt -ftls-model=initial-exec
   -fno-math-errno -ffp-contract=off
   -ffile-prefix-map=${CMAKE_SOURCE_DIR}/= -ffile-prefix-map=${CMAKE_BINARY_DIR}/=)
-target_link_options(rl_common INTERFACE -Wl,-Bsymbolic-functions -Wl,-z,now -Wl,--as-needed
-                    -Wl,--no-undefined-version)
+target_link_options(rl_common INTERFACE -Wl,-Bsymbolic-functions -Wl,-z,now -Wl,--as-needed)
 target_link_libraries(rl_common INTERFACE OpenMP::OpenMP_CXX)
 if(RL_WERROR)
   target_compile_options(rl_common INTERFACE -Werror)

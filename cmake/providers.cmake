@@ -19,7 +19,7 @@ target_include_directories(rl_providers SYSTEM INTERFACE ${RL_DNNL_INCLUDE} ${RL
 if(RL_IN_TREE)
   set(RL_LIB_DIR ${CMAKE_SOURCE_DIR}/torch/lib)
 else()
-  set(RL_LIB_DIR ${CMAKE_BINARY_DIR}/provider_lib)
+  set(RL_LIB_DIR ${CMAKE_BINARY_DIR}/lib)
 endif()
 file(MAKE_DIRECTORY ${RL_LIB_DIR})
 
