@@ -20,6 +20,7 @@ void copy_into(const Tensor& to, const Tensor& from);  // to.copy_(from)
 void zero_into(const Tensor& t);                       // t.zero_()
 Tensor ones_like(const Tensor& t);
 Tensor zeros_like(const Tensor& t);
+Tensor zeros_strided(const Tensor& t);                 // with the strides of t
 bool has_nan(const Tensor& t);
 
 }  // namespace rl::engine_ops

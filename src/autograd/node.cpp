@@ -21,7 +21,7 @@ thread_local constinit bool draining = false;
 
 Node::Node() : sequence_nr(next_sequence_nr++) {
   if (anomaly_mode.enabled.load(std::memory_order_relaxed) && capture_traceback) [[unlikely]]
-    anomaly = capture_traceback();
+    metadata = capture_traceback();
 }
 
 Node::~Node() = default;

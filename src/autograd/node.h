@@ -93,9 +93,9 @@ struct Node : RefCounted {
   std::vector<std::pair<uint32_t, intrusive_ptr<RetainHook>>> retain_hooks;  // run last
   std::vector<intrusive_ptr<GradHook>> pre_hooks;
   std::vector<intrusive_ptr<NodeHook>> post_hooks;
-  intrusive_ptr<Opaque> anomaly;     // traceback of the forward call, in anomaly mode
-  intrusive_ptr<Opaque> metadata;    // the front end's dictionary
+  intrusive_ptr<Opaque> metadata;    // the front end's dictionary; in anomaly mode the traceback
   void* python = nullptr;            // the Python object wrapping it
+  std::unique_ptr<Grads> tangents;   // forward mode: of the outputs, for those saved by the node
 
   // The backward pass that is using this node, and the node's place in it (engine.cpp).
   std::atomic<void*> engine_task{nullptr};
@@ -151,7 +151,8 @@ struct AutogradMeta {
   intrusive_ptr<RetainHook> retain;
   std::vector<intrusive_ptr<GradHook>> hooks;             // on a leaf
   std::vector<intrusive_ptr<AccumulateHook>> accumulate_hooks;
-  Tensor forward_grad;              // tangent (forward-mode AD)
+  Tensor forward_grad;              // tangent (forward_mode.h)
+  uint64_t forward_epoch = 0;       // the dual level it belongs to
   intrusive_ptr<Opaque> python_backward_hooks;            // Tensor._backward_hooks, kept alive
   intrusive_ptr<Opaque> python_accumulate_hooks;          // ... _post_accumulate_grad_hooks
   std::string name;
@@ -227,6 +228,7 @@ void check_inplace(const Tensor& self, bool needs_grad);  // leaf, view-of-leaf,
 void mark_view(const Tensor& base, const Tensor& result, Replay replay,
                bool multi_output = false);
 void mark_views(const Tensor& base, TensorList results);  // split, unbind, ...
+Tensor alias_as_view(const Tensor& t);                    // all of t, marked as a view of it
 
 NodePtr grad_fn(const Tensor& t);                // rebuilt lazily for a view changed in place
 bool is_view(const Tensor& t);

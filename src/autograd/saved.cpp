@@ -1,5 +1,6 @@
 // SavedTensor: what a node keeps for its backward, with the version check and the hooks of
 // torch.autograd.graph.saved_tensors_hooks.
+#include "autograd/forward_mode.h"
 #include "autograd/node.h"
 
 namespace rl {
@@ -164,8 +165,10 @@ Tensor SavedTensor::unpack(const NodePtr& owner, bool link) const {
   }
   if (hook) [[unlikely]] return unpack_hook(hook, owner);
   check_version(t, owner);
-  if (!is_output_ || !owner || !link) return t;
-  return relink(t, owner, output_nr_);
+  if (!is_output_ || !owner) return t;
+  if (link) t = relink(t, owner, output_nr_);
+  if (forward_mode_active()) [[unlikely]] t = with_node_tangent(t, *owner, output_nr_);
+  return t;
 }
 
 SavedList::SavedList(TensorList l) {

@@ -88,6 +88,12 @@ void mark_views(const Tensor& base, TensorList results) {
   for (const Tensor& t : results) mark_view(base, t, nullptr, true);
 }
 
+Tensor alias_as_view(const Tensor& t) {
+  Tensor v = alias(t);
+  mark_view(t, v, nullptr);
+  return v;
+}
+
 // ---- grad_fn
 static void move_retain_hook(AutogradMeta& m, const NodePtr& from, const NodePtr& to) {
   if (!m.retain) return;
