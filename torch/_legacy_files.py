@@ -11,6 +11,8 @@ import sys
 
 import torch
 
+from ._storage_location import parse_saved_id
+
 MAGIC_NUMBER = 0x1950A86A20F9469CFC6C
 PROTOCOL_VERSION = 1001
 
@@ -125,16 +127,15 @@ class _LegacyStorages:
         if saved_id[0] == "module":
             # Old files carried the source of pickled modules, to compare.
             return saved_id[1]
-        if saved_id[0] != "storage" or len(saved_id) not in (5, 6):
-            raise RuntimeError(f"Unknown saved id type: {saved_id[0]!r:.200}")
-        _, kind, key, location, numel, *view = saved_id
-        if isinstance(location, bytes):
-            location = location.decode("ascii")
-        dtype = torch.uint8 if kind is torch.UntypedStorage else kind.dtype
+        dtype, key, location, numel, view = parse_saved_id(saved_id)
         if key not in self._typed:
             self._typed[key] = self._make(key, dtype, numel, location)
         typed = self._typed[key]
-        return self._view(typed, *view[0]) if view and view[0] is not None else typed
+        if not view or view[0] is None:
+            return typed
+        if not isinstance(view[0], tuple) or len(view[0]) != 3:
+            raise RuntimeError("a view of a storage is not described as it should be")
+        return self._view(typed, *view[0])
 
     def _make(self, key, dtype, numel, location):
         nbytes = numel * dtype.itemsize

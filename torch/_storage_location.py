@@ -135,3 +135,29 @@ def _get_restore_location(map_location):
         return default_restore_location(storage, location) if result is None else result
 
     return restore
+
+
+def parse_saved_id(saved_id):
+    """Checks the persistent id of a storage in a pickle.
+
+    Returns:
+        (dtype, key, tag, number of elements, what follows).
+
+    Raises:
+        RuntimeError: it is not ``("storage", class, key, tag, number, ...)``.
+    """
+    if not isinstance(saved_id, tuple) or len(saved_id) < 5 or saved_id[0] != "storage":
+        raise RuntimeError(f"Unknown typename for persistent_load in {type(saved_id)}")
+    _, kind, key, location, numel, *rest = saved_id
+    dtype = torch.uint8 if kind is torch.UntypedStorage else getattr(kind, "dtype", None)
+    if isinstance(location, bytes):
+        location = location.decode("ascii", "replace")
+    if (
+        not isinstance(dtype, torch.dtype)
+        or not isinstance(key, (str, bytes, int))
+        or not isinstance(location, str)
+        or type(numel) is not int
+        or numel < 0
+    ):
+        raise RuntimeError("a storage of the pickle is not described as it should be")
+    return dtype, key, location, numel, rest

@@ -16,10 +16,12 @@ import warnings
 import torch
 
 from . import _weights_only_unpickler
-from ._storage_location import (
+from ._storage_location import (  # noqa: F401
+    _package_registry,
     _get_restore_location,
     default_restore_location,
     location_tag,
+    parse_saved_id,
     register_package,
     validate_cuda_device,
     validate_hpu_device,
@@ -460,12 +462,26 @@ _CORRUPT_PICKLE = (
 
 def _unpickle_safely(data, persistent_load, encoding="utf-8"):
     unpickler = _weights_only_unpickler.Unpickler(data, encoding=encoding)
-    unpickler.persistent_load = persistent_load
+    failed = None
+
+    def load_storage(saved_id):
+        nonlocal failed
+        try:
+            return persistent_load(saved_id)
+        except Exception as e:
+            # Says what is wrong with a record, or comes from the caller's map_location.
+            failed = e
+            raise
+
+    if persistent_load is not None:
+        unpickler.persistent_load = load_storage
     try:
         return unpickler.load()
     except pickle.UnpicklingError as e:
         raise pickle.UnpicklingError(_weights_only_message(str(e))) from None
     except _CORRUPT_PICKLE as e:
+        if e is failed:
+            raise
         # What a damaged pickle makes of the machine.
         text = f"{type(e).__name__}: {e}"
         raise pickle.UnpicklingError(_weights_only_message(text)) from e
@@ -520,12 +536,7 @@ class _StorageLoader:
 
     def persistent_load(self, saved_id):
         """The typed storage of an id ``("storage", class, key, location, numel)``."""
-        if not isinstance(saved_id, tuple) or len(saved_id) != 5 or saved_id[0] != "storage":
-            raise RuntimeError(f"Unknown typename for persistent_load, got {saved_id!r:.200}")
-        _, kind, key, location, numel = saved_id
-        if isinstance(location, bytes):
-            location = location.decode("ascii")
-        dtype = torch.uint8 if kind is torch.UntypedStorage else kind.dtype
+        dtype, key, location, numel, _ = parse_saved_id(saved_id)
         typed = self._loaded.get(key)
         if typed is None:
             typed = self._loaded[key] = self._load(dtype, numel, key, location)

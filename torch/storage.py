@@ -1,8 +1,8 @@
 """Storages: the memory under tensors, seen as bytes (`UntypedStorage`) or as numbers.
 
 `UntypedStorage` is the real thing, a type of the core. `TypedStorage` and the classes
-`FloatStorage`, `LongStorage`, … wrap one together with a dtype; they exist because saved files and
-old programs name them.
+`FloatStorage`, `LongStorage` and so on wrap one together with a dtype; they exist because saved
+files and old programs name them.
 """
 
 import collections.abc

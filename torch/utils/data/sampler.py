@@ -30,7 +30,9 @@ class Sampler:
 
 def _check_count(value):
     if not isinstance(value, int) or isinstance(value, bool) or value <= 0:
-        raise ValueError(f"num_samples should be a positive integer value, but got num_samples={value}")
+        raise ValueError(
+            f"num_samples should be a positive integer value, but got num_samples={value}"
+        )
 
 
 class SequentialSampler(Sampler):
@@ -76,7 +78,9 @@ class RandomSampler(Sampler):
         self._num_samples = num_samples
         self.generator = generator
         if not isinstance(replacement, bool):
-            raise TypeError(f"replacement should be a boolean value, but got replacement={replacement}")
+            raise TypeError(
+                f"replacement should be a boolean value, but got replacement={replacement}"
+            )
         _check_count(self.num_samples)
 
     @property
@@ -135,11 +139,14 @@ class WeightedRandomSampler(Sampler):
     def __init__(self, weights, num_samples, replacement=True, generator=None):
         _check_count(num_samples)
         if not isinstance(replacement, bool):
-            raise ValueError(f"replacement should be a boolean value, but got replacement={replacement}")
+            raise ValueError(
+                f"replacement should be a boolean value, but got replacement={replacement}"
+            )
         weights = torch.as_tensor(weights, dtype=torch.double)
         if len(weights.shape) != 1:
             raise ValueError(
-                f"weights should be a 1d sequence but given weights have shape {tuple(weights.shape)}"
+                "weights should be a 1d sequence but given weights have shape "
+                f"{tuple(weights.shape)}"
             )
         self.weights = weights
         self.num_samples = num_samples
