@@ -146,7 +146,7 @@ bool fill(PyObject* m) {
   return add_error_classes(m) && PyModule_AddFunctions(m, functions) == 0 &&
          add_override_functions(m) && add_dtype_types(m) && add_device_types(m) &&
          add_size_type(m) && add_storage_type(m) && add_tensor_type(m) && add_generator_type(m) &&
-         add_construct_functions(m) && add_registry_functions(m) && add_generated(m) &&
+         add_registry_functions(m) && add_generated(m) && add_construct_functions(m) &&
          add_autograd(m);
 }
 

@@ -80,9 +80,45 @@ Tensor to(const Tensor& t, std::optional<DType> dtype, std::optional<Device> dev
   bool same = (!dtype || *dtype == t.dtype()) && (!device || device->type == t.device().type);
   if (same && !copy && (!format || *format == MemoryFormat::Preserve || t.is_contiguous(*format)))
     return t;
+  if (device && device->is_cuda())
+    fail_as(ErrorKind::Assertion, "Torch not compiled with CUDA enabled");
   IValue d = dtype ? IValue(*dtype) : IValue(), v = device ? IValue(*device) : IValue();
   IValue f = format ? IValue(*format) : IValue();
   return call_tensor("_to_copy", "", {t, d, IValue(), v, IValue(), false, f});
+}
+
+Tensor alias_view(const Tensor& t) { return call_tensor("alias", "", {t}); }
+
+void fill(const Tensor& self, const Tensor& value) {
+  call("fill_", find_op("fill_", "Tensor") ? "Tensor" : "", {self, value});
+}
+
+Tensor index(const Tensor& self, const std::vector<Tensor>& indices) {
+  return call_tensor("index", "Tensor", {self, indices});
+}
+
+void index_put(const Tensor& self, const std::vector<Tensor>& indices, const Tensor& values) {
+  call("index_put_", "", {self, indices, values, false});
+}
+
+Tensor on_device(const Tensor& t, Device d) {
+  return d.type == t.device().type ? t : to(t, std::nullopt, d, false, std::nullopt);
+}
+
+const char* c_type_name(DType d) {
+  switch (d) {
+    case DType::Float: return "float";
+    case DType::Double: return "double";
+    case DType::Half: return "at::Half";
+    case DType::BFloat16: return "at::BFloat16";
+    case DType::Int64: return "int64_t";
+    case DType::Int32: return "int";
+    case DType::Int16: return "int16_t";
+    case DType::Int8: return "int8_t";
+    case DType::UInt8: return "uint8_t";
+    case DType::Bool: return "bool";
+    default: return dtype_name(d);
+  }
 }
 
 }  // namespace rl::py::ops

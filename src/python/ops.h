@@ -20,4 +20,11 @@ void set_data(const Tensor& t, const Tensor& data);  // t.data = data
 Tensor to(const Tensor& t, std::optional<DType> dtype, std::optional<Device> device, bool copy,
           std::optional<MemoryFormat> format);
 
+Tensor alias_view(const Tensor& t);                  // x[...]
+void fill(const Tensor& self, const Tensor& value);  // value: 0-dim
+Tensor index(const Tensor& self, const std::vector<Tensor>& indices);
+void index_put(const Tensor& self, const std::vector<Tensor>& indices, const Tensor& values);
+Tensor on_device(const Tensor& t, Device d);
+const char* c_type_name(DType d);                    // "float", "int64_t": as overflow errors say it
+
 }  // namespace rl::py::ops
