@@ -11,6 +11,7 @@ namespace rl::cpu::RL_ISA {
 // c[0] + c[1] x + ... by Horner's rule.
 template <class T, int N> RL_INLINE Vec<T> horner(Vec<T> x, const T (&c)[N]) {
   Vec<T> r(c[N - 1]);
+#pragma GCC unroll 32
   for (int i = N - 2; i >= 0; --i) r = fma(r, x, Vec<T>(c[i]));
   return r;
 }
