@@ -67,27 +67,27 @@ void check_gradients_of_roots(const std::vector<Edge>& roots, Grads& grads) {
   }
 }
 
-void check_root_grad(const Tensor& output, const Tensor& grad, size_t index) {
-  check(output.sizes() == grad.sizes(), "Mismatch in shape: grad_output[", index,
-        "] has a shape of torch.Size(", grad.sizes(), ") and output[", index,
-        "] has a shape of torch.Size(", output.sizes(), ").");
-  check(output.is_complex() == grad.is_complex(),
-        "For complex Tensors, both grad_output and output are required to have the same dtype. "
-        "Mismatch in dtype: grad_output[", index, "] has a dtype of torch.",
-        dtype_name(grad.dtype()), " and output[", index, "] has a dtype of torch.",
-        dtype_name(output.dtype()), ".");
-}
-
-namespace {
-Tensor implicit_root(const Tensor& output) {
+Tensor make_root_grad(const Tensor& output, const Tensor& grad, size_t index) {
+  if (grad.defined()) {
+    check(output.sizes() == grad.sizes(), "Mismatch in shape: grad_output[", index,
+          "] has a shape of torch.Size(", grad.sizes(), ") and output[", index,
+          "] has a shape of torch.Size(", output.sizes(), ").");
+    check(output.is_complex() == grad.is_complex(),
+          "For complex Tensors, both grad_output and output are required to have the same dtype. "
+          "Mismatch in dtype: grad_output[", index, "] has a dtype of torch.",
+          dtype_name(grad.dtype()), " and output[", index, "] has a dtype of torch.",
+          dtype_name(output.dtype()), ".");
+    return grad;
+  }
+  if (!output->requires_grad) return {};
   check(output.numel() == 1, "grad can be implicitly created only for scalar outputs");
   check(output.is_floating(), "grad can be implicitly created only for real scalar outputs but got "
         "torch.", dtype_name(output.dtype()));
   if (output.dim() == 0 && output.device().is_cpu())
     return scalar_tensor(Scalar(1.0), output.dtype());
+  NoGrad no_grad;
   return engine_ops::ones_like(output);
 }
-}  // namespace
 
 std::vector<Tensor> run_backward(TensorList outputs, TensorList grad_outputs, TensorList inputs,
                                  BackwardOptions options) {
@@ -98,12 +98,10 @@ std::vector<Tensor> run_backward(TensorList outputs, TensorList grad_outputs, Te
   grads.reserve(outputs.size());
   for (size_t i = 0; i < outputs.size(); ++i) {
     const Tensor& out = outputs[i];
+    grads.push_back(make_root_grad(out, i < grad_outputs.size() ? grad_outputs[i] : Tensor(), i));
     Edge e = gradient_edge(out);
-    bool given = i < grad_outputs.size() && grad_outputs[i].defined();
-    if (given) check_root_grad(out, grad_outputs[i], i);
     check(bool(e.node), "element ", i,
           " of tensors does not require grad and does not have a grad_fn");
-    grads.push_back(given ? grad_outputs[i] : implicit_root(out));
     roots.push_back(std::move(e));
   }
   for (const Tensor& in : inputs) {

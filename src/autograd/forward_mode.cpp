@@ -50,7 +50,7 @@ struct DualInput final : Node {
 };
 
 Tensor enter(const Tensor& t, bool outer) {
-  Tensor x = alias(t);
+  Tensor x = detached(t);
   auto node = make_intrusive<DualInput>();
   if (outer) add_edges(*node, t);
   else node->edges.emplace_back();
@@ -310,7 +310,7 @@ Tensor with_node_tangent(const Tensor& t, const Node& owner, uint32_t output_nr)
   if (!owner.tangents || owner.tangents->size() <= output_nr) return t;
   const Tensor& v = (*owner.tangents)[output_nr];
   if (!v.defined()) return t;
-  Tensor out = t->requires_grad ? t : alias(t);
+  Tensor out = t->requires_grad ? t : detached(t);
   AutogradMeta& m = meta(out);
   m.forward_grad = v;
   m.forward_epoch = dual.epoch;

@@ -256,7 +256,9 @@ std::vector<Tensor> run_backward(TensorList outputs, TensorList grad_outputs, Te
 std::vector<Tensor> run_backward_edges(const std::vector<Edge>& roots, Grads root_grads,
                                        const std::vector<Edge>& targets, TensorList target_tensors,
                                        BackwardOptions options);
-void check_root_grad(const Tensor& output, const Tensor& grad, size_t index);
+// The gradient that backward starts with at `output`: grad, checked, or 1 for a real scalar; none
+// for an output that does not require grad.
+Tensor make_root_grad(const Tensor& output, const Tensor& grad, size_t index);
 intrusive_ptr<SavedHookFactory> saved_hooks_top();      // of this thread; null if none
 void push_saved_hooks(intrusive_ptr<SavedHookFactory> f);
 void pop_saved_hooks();

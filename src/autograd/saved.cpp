@@ -70,7 +70,7 @@ SavedTensor::SavedTensor(const Tensor& t, bool is_output) {
     return;
   }
   // An output that owned its node would be a cycle.
-  tensor_ = is_output_ ? alias(t) : t;
+  tensor_ = is_output_ ? detached(t) : t;
 }
 
 void SavedTensor::register_hook(intrusive_ptr<SavedHook> h) {
@@ -125,7 +125,7 @@ struct UnpackedLeaf final : Node {
 
 // `data` as the tensor that was saved: linked to output `output_nr` of fn.
 Tensor relink(const Tensor& data, const NodePtr& fn, uint32_t output_nr) {
-  Tensor t = alias(data);
+  Tensor t = detached(data);
   AutogradMeta& m = meta(t);
   m.grad_fn = fn;
   m.output_nr = output_nr;
@@ -145,7 +145,7 @@ Tensor SavedTensor::unpack_hook(const intrusive_ptr<SavedHook>& hook, const Node
   if (!fn) return data;
   if (data->requires_grad && gradient_edge(data).node == fn) return data;  // what was packed
   if (!is_leaf_) return relink(data, fn, output_nr_);
-  Tensor t = alias(data);
+  Tensor t = detached(data);
   auto node = make_intrusive<UnpackedLeaf>();
   node->edges.push_back({fn, 0});
   node->topological_nr = fn->topological_nr + 1;

@@ -89,7 +89,7 @@ void mark_views(const Tensor& base, TensorList results) {
 }
 
 Tensor alias_as_view(const Tensor& t) {
-  Tensor v = alias(t);
+  Tensor v = detached(t);
   mark_view(t, v, nullptr);
   return v;
 }
