@@ -36,11 +36,10 @@ for _file, _names in (
     ("instancenorm", "InstanceNorm1d InstanceNorm2d InstanceNorm3d LazyInstanceNorm1d "
      "LazyInstanceNorm2d LazyInstanceNorm3d"),
     ("linear_cross_entropy_options", "LinearCrossEntropyOptions"),
-    ("linear_cross_entropy", "LinearCrossEntropyLoss"),
     ("loss", "BCELoss BCEWithLogitsLoss CosineEmbeddingLoss CrossEntropyLoss CTCLoss "
-     "GaussianNLLLoss HingeEmbeddingLoss HuberLoss KLDivLoss L1Loss MarginRankingLoss MSELoss "
-     "MultiLabelMarginLoss MultiLabelSoftMarginLoss MultiMarginLoss NLLLoss NLLLoss2d "
-     "PoissonNLLLoss SmoothL1Loss SoftMarginLoss TripletMarginLoss "
+     "GaussianNLLLoss HingeEmbeddingLoss HuberLoss KLDivLoss L1Loss LinearCrossEntropyLoss "
+     "MarginRankingLoss MSELoss MultiLabelMarginLoss MultiLabelSoftMarginLoss MultiMarginLoss "
+     "NLLLoss NLLLoss2d PoissonNLLLoss SmoothL1Loss SoftMarginLoss TripletMarginLoss "
      "TripletMarginWithDistanceLoss"),
     ("padding", "CircularPad1d CircularPad2d CircularPad3d ConstantPad1d ConstantPad2d "
      "ConstantPad3d ReflectionPad1d ReflectionPad2d ReflectionPad3d ReplicationPad1d "

@@ -110,7 +110,7 @@ class Hardtanh(Module):
     @staticmethod
     def _warn_renamed(old, new):
         import warnings
-        warnings.warn(f"keyword argument `{old}` is deprecated and rename to `{new}`",
+        warnings.warn(f"keyword argument `{old}` is deprecated and renamed to `{new}`",
                       FutureWarning, stacklevel=3)
 
     def forward(self, input):

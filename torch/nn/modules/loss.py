@@ -9,6 +9,7 @@ import torch.nn.functional as F
 from torch.nn import _reduction as _Reduction
 
 from .distance import PairwiseDistance
+from .linear import Linear
 from .module import Module
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "SmoothL1Loss", "HuberLoss", "SoftMarginLoss", "CrossEntropyLoss",
     "MultiLabelSoftMarginLoss", "CosineEmbeddingLoss", "MarginRankingLoss",
     "MultiMarginLoss", "TripletMarginLoss", "TripletMarginWithDistanceLoss", "CTCLoss",
+    "LinearCrossEntropyLoss",
 ]
 
 
@@ -443,3 +445,55 @@ class CTCLoss(_Loss):
     def forward(self, log_probs, targets, input_lengths, target_lengths):
         return F.ctc_loss(log_probs, targets, input_lengths, target_lengths, self.blank,
                           self.reduction, self.zero_infinity)
+
+
+class LinearCrossEntropyLoss(_WeightedLoss):
+    """A Linear layer and the cross-entropy of its output, without keeping the logits.
+
+    Args:
+        in_features (int): size of the input.
+        num_classes (int): number of classes.
+        out_features (tuple of int): further dimensions of each prediction. Default: ().
+        bias (bool): whether the Linear has a bias. Default: ``False``.
+        weight (Tensor, optional): (num_classes,), factor of each class.
+        ignore_index (int, optional): a target that does not count.
+        label_smoothing (float): share of the target spread over all classes. Default: 0.
+        options (LinearCrossEntropyOptions, optional): memory against time.
+    """
+
+    __constants__ = ["num_classes", "out_features", "reduction", "ignore_index",
+                     "label_smoothing"]
+
+    def __init__(self, in_features, num_classes, *, out_features=(), bias=False, device=None,
+                 dtype=None, reduction="mean", weight=None, ignore_index=None,
+                 label_smoothing=0.0, options=None) -> None:
+        if weight is not None and tuple(weight.shape) != (num_classes,):
+            raise RuntimeError(f"expected weight shape to be ({num_classes},), got "
+                               f"{tuple(weight.shape)}")
+        super().__init__(weight, reduction=reduction)
+        self.num_classes = num_classes
+        self.out_features = out_features
+        self.ignore_index = ignore_index
+        self.label_smoothing = label_smoothing
+        self.options = options
+        size = num_classes
+        for extent in out_features:
+            size *= extent
+        self.linear = Linear(in_features, size, bias=bias, device=device, dtype=dtype)
+
+    def forward(self, input, target):
+        weight, bias = self.linear.weight, self.linear.bias
+        if self.out_features:
+            weight = weight.unflatten(0, (self.num_classes, *self.out_features))
+            if bias is not None:
+                bias = bias.unflatten(0, (self.num_classes, *self.out_features))
+        return F.linear_cross_entropy(
+            input, weight, target, linear_bias=bias, weight=self.weight,
+            reduction=self.reduction, ignore_index=self.ignore_index,
+            label_smoothing=self.label_smoothing, options=self.options)
+
+    def extra_repr(self) -> str:
+        return (f"in_features={self.linear.in_features}, num_classes={self.num_classes}, "
+                f"out_features={self.out_features}, bias={self.linear.bias is not None}, "
+                f"reduction={self.reduction}, ignore_index={self.ignore_index}, "
+                f"label_smoothing={self.label_smoothing}, options={self.options}")

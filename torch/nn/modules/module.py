@@ -5,6 +5,8 @@ module owns (parameters, buffers, children), how it is walked and how it is move
 """
 from __future__ import annotations
 
+import sys
+
 import torch
 from torch import Tensor
 from torch.nn.parameter import Buffer, Parameter
@@ -72,6 +74,91 @@ def _forward_unimplemented(self, *input):
         f'Module [{type(self).__name__}] is missing the required "forward" function')
 
 
+def _check_new_name(module, kind, name, owner):
+    if not isinstance(name, str):
+        raise TypeError(f"{kind} name should be a string. Got {torch.typename(name)}")
+    if "." in name:
+        raise KeyError(f'{kind} name can\'t contain "."')
+    if name == "":
+        raise KeyError(f'{kind} name can\'t be empty string ""')
+    if hasattr(module, name) and name not in owner:
+        raise KeyError(f"attribute '{name}' already exists")
+
+
+def _run_module_registration(module, name, child):
+    for hook in _global_module_registration_hooks.values():
+        output = hook(module, name, child)
+        if output is not None:
+            child = output
+    return child
+
+
+def _get_member(module, target):
+    prefix, _, name = target.rpartition(".")
+    owner = module.get_submodule(prefix)
+    if not hasattr(owner, name):
+        raise AttributeError(f"{owner._get_name()} has no attribute `{name}`")
+    return owner, name, getattr(owner, name)
+
+
+def _set_buffer(module, name, value):
+    """Assign a Buffer, or anything to a name that is a buffer already."""
+    if isinstance(value, Tensor) and isinstance(value, Buffer):
+        module.register_buffer(name, value, value.persistent)
+        return
+    if value is not None and not isinstance(value, Tensor):
+        raise TypeError(f"cannot assign '{torch.typename(value)}' as buffer '{name}' "
+                        "(torch.nn.Buffer, torch.Tensor or None expected)")
+    for hook in _global_buffer_registration_hooks.values():
+        output = hook(module, name, value)
+        if output is not None:
+            value = output
+    module._buffers[name] = value
+
+
+def _forget(module, name, *owners):
+    """Drop `name` wherever else it lives before it is registered anew."""
+    state = module.__dict__
+    state.pop(name, None)
+    for key in owners:
+        state[key].pop(name, None) if key in state else None
+    if "_non_persistent_buffers_set" in state:
+        state["_non_persistent_buffers_set"].discard(name)
+
+
+def _apply_to_parameter(module, fn, key, param):
+    # Optimizers hold the Parameter object: it is kept wherever the new values fit into it.
+    with torch.no_grad():
+        applied = fn(param)
+    future = sys.modules.get("torch.__future__")
+    keep = _same_kind(param, applied) and not (
+        future is not None and future.get_overwrite_module_params_on_conversion())
+    grad = param.grad
+    if keep:
+        param.data = applied
+        target = param
+    else:
+        target = Parameter(applied, param.requires_grad)
+        module._parameters[key] = target
+    if grad is None:
+        return
+    with torch.no_grad():
+        grad_applied = fn(grad)
+    if keep and _same_kind(grad, grad_applied):
+        grad.data = grad_applied
+        target.grad = grad
+    else:
+        target.grad = grad_applied.requires_grad_(grad.requires_grad)
+
+
+def _warn_complex():
+    import warnings
+    warnings.warn(
+        "Complex modules are a new feature under active development whose design may "
+        "change, and some modules might not work as expected when using complex tensors "
+        "as parameters or buffers.", stacklevel=3)
+
+
 class Module:
     """Base class of all neural-network modules.
 
@@ -120,7 +207,7 @@ class Module:
         """
         if "_buffers" not in self.__dict__:
             raise AttributeError("cannot assign buffer before Module.__init__() call")
-        self._check_new_name("buffer", name, self._buffers)
+        _check_new_name(self, "buffer", name, self._buffers)
         if tensor is not None and not (isinstance(tensor, Tensor)
                                        or hasattr(tensor, "__torch_function__")):
             raise TypeError(f"cannot assign '{torch.typename(tensor)}' object to buffer "
@@ -139,7 +226,7 @@ class Module:
         """Add a :class:`Parameter` (or an empty slot, None) under `name`."""
         if "_parameters" not in self.__dict__:
             raise AttributeError("cannot assign parameter before Module.__init__() call")
-        self._check_new_name("parameter", name, self._parameters)
+        _check_new_name(self, "parameter", name, self._parameters)
         if param is None:
             self._parameters[name] = None
             return
@@ -169,28 +256,11 @@ class Module:
             raise KeyError(f'module name can\'t contain ".", got: {name}')
         if name == "":
             raise KeyError('module name can\'t be empty string ""')
-        self._modules[name] = self._run_module_registration(name, module)
+        self._modules[name] = _run_module_registration(self, name, module)
 
     def register_module(self, name, module) -> None:
         """Another name of :func:`add_module`."""
         self.add_module(name, module)
-
-    def _check_new_name(self, kind, name, owner):
-        if not isinstance(name, str):
-            raise TypeError(f"{kind} name should be a string. Got {torch.typename(name)}")
-        if "." in name:
-            raise KeyError(f'{kind} name can\'t contain "."')
-        if name == "":
-            raise KeyError(f'{kind} name can\'t be empty string ""')
-        if hasattr(self, name) and name not in owner:
-            raise KeyError(f"attribute '{name}' already exists")
-
-    def _run_module_registration(self, name, module):
-        for hook in _global_module_registration_hooks.values():
-            output = hook(self, name, module)
-            if output is not None:
-                module = output
-        return module
 
     # --- lookup by dotted path --------------------------------------------------------------
 
@@ -227,23 +297,16 @@ class Module:
             raise AttributeError(f"`{name}` is not an nn.Module")
         setattr(parent, name, module)
 
-    def _get_member(self, target):
-        prefix, _, name = target.rpartition(".")
-        owner = self.get_submodule(prefix)
-        if not hasattr(owner, name):
-            raise AttributeError(f"{owner._get_name()} has no attribute `{name}`")
-        return owner, name, getattr(owner, name)
-
     def get_parameter(self, target):
         """The parameter at the dotted path `target`, or AttributeError."""
-        _, name, param = self._get_member(target)
+        _, name, param = _get_member(self, target)
         if not isinstance(param, Parameter):
             raise AttributeError(f"`{name}` is not an nn.Parameter")
         return param
 
     def get_buffer(self, target):
         """The buffer at the dotted path `target`, or AttributeError."""
-        owner, name, buffer = self._get_member(target)
+        owner, name, buffer = _get_member(self, target)
         if name not in owner._buffers:
             raise AttributeError(f"`{name}` is not a buffer")
         return buffer
@@ -281,10 +344,11 @@ class Module:
     def __setattr__(self, name, value) -> None:
         state = self.__dict__
         params = state.get("_parameters")
-        if isinstance(value, Parameter):
+        # Plain values are told apart by Tensor first: Parameter's check is a slow Python call.
+        if isinstance(value, Tensor) and isinstance(value, Parameter):
             if params is None:
                 raise AttributeError("cannot assign parameters before Module.__init__() call")
-            self._forget(name, "_buffers", "_modules")
+            _forget(self, name, "_buffers", "_modules")
             self.register_parameter(name, value)
             return
         if params is not None and name in params:
@@ -297,47 +361,20 @@ class Module:
         if isinstance(value, Module):
             if modules is None:
                 raise AttributeError("cannot assign module before Module.__init__() call")
-            self._forget(name, "_parameters", "_buffers")
-            modules[name] = self._run_module_registration(name, value)
+            _forget(self, name, "_parameters", "_buffers")
+            modules[name] = _run_module_registration(self, name, value)
         elif modules is not None and name in modules:
             if value is not None:
                 raise TypeError(f"cannot assign '{torch.typename(value)}' as child module "
                                 f"'{name}' (torch.nn.Module or None expected)")
-            modules[name] = self._run_module_registration(name, value)
+            modules[name] = _run_module_registration(self, name, value)
         else:
             buffers = state.get("_buffers")
-            if isinstance(value, Tensor) or (buffers is not None and name in buffers):
-                self._set_tensor(name, value, buffers)
+            if (buffers is not None and name in buffers) or (
+                    isinstance(value, Tensor) and isinstance(value, Buffer)):
+                _set_buffer(self, name, value)
             else:
-                object.__setattr__(self, name, value)
-
-    def _set_tensor(self, name, value, buffers):
-        """Assign a tensor, or anything to a name that is a buffer already."""
-        if isinstance(value, Buffer):
-            # register_buffer reports a module without __init__.
-            persistent = value.persistent
-            self.register_buffer(name, value, persistent)
-            return
-        if buffers is None or name not in buffers:
-            object.__setattr__(self, name, value)
-            return
-        if value is not None and not isinstance(value, Tensor):
-            raise TypeError(f"cannot assign '{torch.typename(value)}' as buffer '{name}' "
-                            "(torch.nn.Buffer, torch.Tensor or None expected)")
-        for hook in _global_buffer_registration_hooks.values():
-            output = hook(self, name, value)
-            if output is not None:
-                value = output
-        buffers[name] = value
-
-    def _forget(self, name, *owners):
-        """Drop `name` wherever else it lives before it is registered anew."""
-        state = self.__dict__
-        state.pop(name, None)
-        for key in owners:
-            state[key].pop(name, None) if key in state else None
-        if "_non_persistent_buffers_set" in state:
-            state["_non_persistent_buffers_set"].discard(name)
+                super().__setattr__(name, value)
 
     def __delattr__(self, name):
         if name in self._parameters:
@@ -365,34 +402,11 @@ class Module:
                 module._apply(fn)
         for key, param in self._parameters.items():
             if param is not None:
-                self._apply_to_parameter(fn, key, param)
+                _apply_to_parameter(self, fn, key, param)
         for key, buffer in self._buffers.items():
             if buffer is not None:
                 self._buffers[key] = fn(buffer)
         return self
-
-    def _apply_to_parameter(self, fn, key, param):
-        # Optimizers hold the Parameter object: it is kept wherever the new values fit into it.
-        with torch.no_grad():
-            applied = fn(param)
-        keep = (_same_kind(param, applied)
-                and not torch.__future__.get_overwrite_module_params_on_conversion())
-        grad = param.grad
-        if keep:
-            param.data = applied
-            target = param
-        else:
-            target = Parameter(applied, param.requires_grad)
-            self._parameters[key] = target
-        if grad is None:
-            return
-        with torch.no_grad():
-            grad_applied = fn(grad)
-        if keep and _same_kind(grad, grad_applied):
-            grad.data = grad_applied
-            target.grad = grad
-        else:
-            target.grad = grad_applied.requires_grad_(grad.requires_grad)
 
     def apply(self, fn):
         """Call ``fn(module)`` on every descendant, children first, then on self."""
@@ -458,7 +472,7 @@ class Module:
                 raise TypeError("nn.Module.to only accepts floating point or complex dtypes, "
                                 f"but got desired dtype={dtype}")
             if dtype.is_complex:
-                self._warn_complex()
+                _warn_complex()
 
         def convert(t):
             cast = dtype if t.is_floating_point() or t.is_complex() else None
@@ -475,14 +489,6 @@ class Module:
                 raise
 
         return self._apply(convert)
-
-    @staticmethod
-    def _warn_complex():
-        import warnings
-        warnings.warn(
-            "Complex modules are a new feature under active development whose design may "
-            "change, and some modules might not work as expected when using complex tensors "
-            "as parameters or buffers.", stacklevel=3)
 
     def share_memory(self):
         """Move all parameters and buffers to shared memory, in place."""
