@@ -14,7 +14,7 @@
 //        here attrs[0] is stored in the member `alpha`, converted to that member's type.
 //    Input types: all T, as many as the functor takes, unless it says `using inputs =
 //    TypeList<bool, T, T>`. Output type: what the functor returns for scalars; a std::pair makes
-//    two outputs. `vectorized == true` functors are called with Vec<T> (and Mask<T> for bool inputs).
+//    two outputs. `vectorized == true` functors are called with Vec<T> (Mask<T> for bool inputs).
 //
 // 2. In an ordinary file, in namespace rl:
 //
