@@ -287,15 +287,15 @@ RL_INLINE void Vec<T>::store_masked(T* p, Mask<T> m) const {
 
 // ---- min, max, abs, sign ---------------------------------------------------------------------
 
-// maximum/minimum: NaN if either is NaN; the first argument where both compare equal.
+// maximum/minimum: NaN if either is NaN; the second argument where both compare equal (0 and -0).
 template <class T> RL_INLINE Vec<T> maximum(Vec<T> a, Vec<T> b) {
-  Vec<T> r(b.v > a.v ? b.v : a.v);
-  if constexpr (is_real_float<T>) r = Vec<T>(b.v != b.v ? b.v : r.v);
+  Vec<T> r(a.v > b.v ? a.v : b.v);
+  if constexpr (is_real_float<T>) r = Vec<T>(a.v != a.v ? a.v : r.v);
   return r;
 }
 template <class T> RL_INLINE Vec<T> minimum(Vec<T> a, Vec<T> b) {
-  Vec<T> r(b.v < a.v ? b.v : a.v);
-  if constexpr (is_real_float<T>) r = Vec<T>(b.v != b.v ? b.v : r.v);
+  Vec<T> r(a.v < b.v ? a.v : b.v);
+  if constexpr (is_real_float<T>) r = Vec<T>(a.v != a.v ? a.v : r.v);
   return r;
 }
 // fmax/fmin: the other argument if one is NaN.
@@ -322,8 +322,8 @@ template <class T> RL_INLINE Vec<T> min_fast(Vec<T> a, Vec<T> b) {
 #define RL_SCALAR_2(NAME, EXPR)                                             \
   template <class T> requires std::is_arithmetic_v<T> RL_INLINE T NAME(     \
       T a, std::type_identity_t<T> b) { return EXPR; }
-RL_SCALAR_2(maximum, b != b ? b : b > a ? b : a)
-RL_SCALAR_2(minimum, b != b ? b : b < a ? b : a)
+RL_SCALAR_2(maximum, a != a ? a : a > b ? a : b)
+RL_SCALAR_2(minimum, a != a ? a : a < b ? a : b)
 RL_SCALAR_2(fmax, a != a ? b : b > a ? b : a)
 RL_SCALAR_2(fmin, a != a ? b : b < a ? b : a)
 RL_SCALAR_2(max_fast, a > b ? a : b)

@@ -11,19 +11,19 @@ namespace rl::cpu::RL_ISA::functor {
 
 template <class T> struct relu_ {
   static constexpr bool vectorized = vectorizable<T>;
-  template <class V> RL_INLINE V operator()(V x) const { return maximum(x, V(T(0))); }
+  template <class V> RL_INLINE V operator()(V x) const { return maximum(V(T(0)), x); }
 };
 template <class T> struct relu6_ {
   static constexpr bool vectorized = vectorizable<T>;
   template <class V> RL_INLINE V operator()(V x) const {
-    return minimum(maximum(x, V(T(0))), V(T(6)));
+    return minimum(V(T(6)), maximum(V(T(0)), x));
   }
 };
 template <class T> struct hardtanh_ {
   T min_val = T(-1), max_val = T(1);
   static constexpr bool vectorized = vectorizable<T>;
   template <class V> RL_INLINE V operator()(V x) const {
-    return minimum(maximum(x, V(min_val)), V(max_val));
+    return minimum(V(max_val), maximum(V(min_val), x));
   }
 };
 template <class T> struct hardtanh_backward_ {
@@ -98,7 +98,7 @@ template <class T> struct hardswish_ {
 template <class T> struct hardswish_backward_ {
   static constexpr bool vectorized = is_real_float<T>;
   template <class V> RL_INLINE V operator()(V g, V x) const {
-    V r = select(x < V(3), g * (x / V(3) + V(0.5)), g);
+    V r = select(x >= V(3), g, g * (x / V(3) + V(0.5)));
     return select(x <= V(-3), V(0), r);
   }
 };
@@ -106,7 +106,7 @@ template <class T> struct softshrink_ {
   T lambd = T(0.5);
   static constexpr bool vectorized = is_real_float<T>;
   template <class V> RL_INLINE V operator()(V x) const {
-    V r = select(x < V(-lambd), x + V(lambd), x * V(0));  // NaN stays NaN
+    V r = select(x < V(-lambd), x + V(lambd), abs(x) * V(0));  // NaN stays NaN
     return select(x > V(lambd), x - V(lambd), r);
   }
 };
@@ -144,7 +144,7 @@ template <class T> struct elu_backward_ {  // grad, result if is_result, else in
     V low;
     if (is_result) low = g * V(input_scale) * (x + V(alpha * scale));
     else low = g * V(input_scale * alpha * scale) * exp(x * V(input_scale));
-    return select(x <= V(0), low, g * V(scale));
+    return select(x > V(0), g * V(scale), low);
   }
 };
 template <class T> struct silu_ {
@@ -158,9 +158,8 @@ template <class T> struct silu_backward_ {
   static constexpr bool vectorized = is_real_float<T>;
   template <class V> RL_INLINE V operator()(V g, V x) const {
     V s = sigmoid(x);
-    if constexpr (is_complex_type<T>) {
-      V d = times(s, V(1) + times(x, V(1) - s));
-      return times(g, V(d.real(), -d.imag()));
+    if constexpr (is_complex_type<T>) {  // without the conjugate, as PyTorch 2.15
+      return times(times(g, s), V(1) + times(x, V(1) - s));
     } else {
       return g * s * (V(1) + x * (V(1) - s));
     }

@@ -266,7 +266,7 @@ template <class T> struct clamp_ {  // max wins where min > max; a NaN bound giv
   T min, max;
   static constexpr bool vectorized = vectorizable<T>;
   template <class V> RL_INLINE V operator()(V x) const {
-    return minimum(maximum(x, V(min)), V(max));
+    return minimum(V(max), maximum(V(min), x));  // x itself where it equals a bound: -0 stays
   }
 };
 template <class T> struct clamp_tensor_ {  // bounds that vary by element
@@ -278,12 +278,12 @@ template <class T> struct clamp_tensor_ {  // bounds that vary by element
 template <class T> struct clamp_min_ {
   T min;
   static constexpr bool vectorized = vectorizable<T>;
-  template <class V> RL_INLINE V operator()(V x) const { return maximum(x, V(min)); }
+  template <class V> RL_INLINE V operator()(V x) const { return maximum(V(min), x); }
 };
 template <class T> struct clamp_max_ {
   T max;
   static constexpr bool vectorized = vectorizable<T>;
-  template <class V> RL_INLINE V operator()(V x) const { return minimum(x, V(max)); }
+  template <class V> RL_INLINE V operator()(V x) const { return minimum(V(max), x); }
 };
 template <class T> struct heaviside_ {  // x, value at 0
   static constexpr bool vectorized = vectorizable<T>;
@@ -339,34 +339,37 @@ template <class T> struct xlog1py_ {
 
 // ---- integers --------------------------------------------------------------------------------
 
-template <class T> RL_INLINE wrap_t<T> int_magnitude(T x) {
-  if constexpr (std::is_signed_v<T>) {
-    if (x < 0) return wrap_t<T>(0) - wrap_t<T>(x);
-  }
-  return wrap_t<T>(x);
+template <class T> RL_INLINE T int_abs(T x) {
+  if constexpr (std::is_signed_v<T>) return x < 0 ? negate(x) : x;
+  else return x;
 }
-template <class T> RL_INLINE wrap_t<T> int_gcd(wrap_t<T> a, wrap_t<T> b) {
-  while (a != 0) {
-    wrap_t<T> c = a;
-    a = b % a;
+// Euclid on the wrapped absolute values; the smallest integer stays negative, as in PyTorch.
+template <class T> RL_INLINE T int_gcd(T a, T b) {
+  a = int_abs(a);
+  b = int_abs(b);
+  while (a != T(0)) {
+    T c = a;
+    a = int_rest(b, a);
     b = c;
   }
   return b;
 }
 template <class T> struct gcd_ {
   static constexpr bool vectorized = false;
-  RL_INLINE T operator()(T a, T b) const {
-    return T(int_gcd<T>(int_magnitude(a), int_magnitude(b)));
-  }
+  RL_INLINE T operator()(T a, T b) const { return int_gcd(a, b); }
 };
 template <class T> struct lcm_ {
   static constexpr bool vectorized = false;
   RL_INLINE T operator()(T a, T b) const {
-    wrap_t<T> x = int_magnitude(a), y = int_magnitude(b), g = int_gcd<T>(x, y);
-    if (g == 0) return T(0);
-    wrap_t<T> r = x / g * y;
-    if constexpr (sizeof(T) < 4) return T(r);
-    else return T(int_magnitude(T(r)));
+    T g = int_gcd(a, b);
+    if (g == T(0)) return T(0);
+    T q = int_quotient(a, g);
+    if constexpr (sizeof(T) < 4) {  // small integers are multiplied as int, cut afterwards
+      int product = int(q) * int(b);
+      return T(product < 0 ? -product : product);
+    } else {
+      return int_abs(times(q, b));
+    }
   }
 };
 

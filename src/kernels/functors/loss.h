@@ -105,8 +105,7 @@ template <class T> struct soft_margin_backward_ {
 template <class T> struct kl_div_ {  // input holds log-probabilities, target probabilities
   static constexpr bool vectorized = is_real_float<T>;
   template <class V> RL_INLINE V operator()(V x, V y) const {
-    V r = select(y > V(0), y * (log(y) - x), V(0));
-    return select(is_nan(y), y, r);
+    return select(y == V(0), V(0), y * log(y)) - y * x;
   }
 };
 template <class T> struct kl_div_log_target_ {

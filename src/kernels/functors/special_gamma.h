@@ -151,11 +151,12 @@ inline double gamma_upper_small(double a, double x) {
 }
 // The cases that both have in common; true if `r` holds the lower function's value.
 inline bool gamma_edge(double a, double x, double& r) {
-  if (!(x >= 0) || !(a >= 0) || (a == 0 && x == 0)) r = kNoNumber;
-  else if (a == 0) r = 1;
+  if (x < 0 || a < 0) r = kNoNumber;
+  else if (a == 0) r = x > 0 ? 1 : kNoNumber;
   else if (x == 0) r = 0;
   else if (a == kInfinity) r = x == kInfinity ? kNoNumber : 0;
   else if (x == kInfinity) r = 1;
+  else if (x != x || a != a) r = kNoNumber;
   else return false;
   return true;
 }
