@@ -241,6 +241,8 @@ class ForwardMode final : public Mode {
 
 // ---- levels
 bool forward_mode_active() { return dual.active && dual.enabled; }
+bool forward_grad_enabled() { return dual.enabled; }
+void set_forward_grad_enabled(bool on) { dual.enabled = on; }
 
 int64_t enter_dual_level() {
   check(!dual.active, "Nested forward mode AD is not supported at the moment");

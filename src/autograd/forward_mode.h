@@ -11,6 +11,8 @@ namespace rl {
 int64_t enter_dual_level();           // one level at a time
 void exit_dual_level(int64_t level);
 bool forward_mode_active();
+bool forward_grad_enabled();
+void set_forward_grad_enabled(bool on);
 Tensor make_dual(const Tensor& primal, const Tensor& tangent, int64_t level);
 std::pair<Tensor, Tensor> unpack_dual(const Tensor& t, int64_t level);  // primal, tangent or none
 

@@ -1,5 +1,5 @@
-// Functions of torch._C that torch/autograd is written with: running backward, grad mode, saved
-// tensor hooks, anomaly mode, forward-mode levels; and Tensor.backward, register_hook.
+// Functions of torch._C that torch/autograd is written with: running backward, grad mode, anomaly
+// mode, forward-mode levels; and Tensor.backward, register_hook.
 #include "python/autograd.h"
 
 #include "autograd/engine_ops.h"
@@ -239,74 +239,6 @@ void print_anomaly(const Node& n) {
   if (!r) PyErr_WriteUnraisable(nullptr);
 }
 
-// ---- saved tensor hooks
-struct PySavedHook final : SavedHook {
-  PySavedHook(PyObject* unpack, Ref packed) : unpack_(new_ref(unpack)), packed_(packed.release()) {}
-  ~PySavedHook() override {
-    if (!Py_IsInitialized()) return;
-    GilAcquire gil;
-    Py_DECREF(unpack_);
-    Py_DECREF(packed_);
-  }
-  Tensor unpack() override {
-    GilAcquire gil;
-    Ref r = owned(PyObject_CallOneArg(unpack_, packed_));
-    check_type(is_tensor(r.get()), "Output of saved tensor unpack_hook expected to be a Tensor but "
-               "got result of type ", Py_TYPE(r.get())->tp_name);
-    return tensor_of(r.get());
-  }
-
- private:
-  PyObject *unpack_, *packed_;
-};
-
-struct PySavedHookFactory final : SavedHookFactory {
-  PySavedHookFactory(PyObject* pack, PyObject* unpack)
-      : pack_(new_ref(pack)), unpack_(new_ref(unpack)) {}
-  ~PySavedHookFactory() override {
-    if (!Py_IsInitialized()) return;
-    GilAcquire gil;
-    Py_DECREF(pack_);
-    Py_DECREF(unpack_);
-  }
-  intrusive_ptr<SavedHook> pack(const Tensor& t) override {
-    GilAcquire gil;
-    Ref x = owned(wrap(t));
-    Ref packed = owned(PyObject_CallOneArg(pack_, x.get()));
-    return make_intrusive<PySavedHook>(unpack_, std::move(packed));
-  }
-
- private:
-  PyObject *pack_, *unpack_;
-};
-
-PyObject* push_saved(PyObject*, PyObject* args) {
-  PyObject *pack, *unpack;
-  if (!PyArg_ParseTuple(args, "OO", &pack, &unpack)) return nullptr;
-  return guarded([&] {
-    push_saved_hooks(make_intrusive<PySavedHookFactory>(pack, unpack));
-    return none();
-  });
-}
-PyObject* pop_saved(PyObject*, PyObject*) {
-  return guarded([&] {
-    pop_saved_hooks();
-    return none();
-  });
-}
-// disable(message or None) -> the message before
-PyObject* disable_saved(PyObject*, PyObject* message) {
-  return guarded([&] {
-    auto before = saved_hooks_disabled();
-    disable_saved_hooks(message == Py_None ? std::nullopt
-                                           : std::optional<std::string>(to_str(message)));
-    return before ? PyUnicode_FromString(before->c_str()) : none();
-  });
-}
-PyObject* saved_disabled(PyObject*, PyObject*) {
-  return PyBool_FromLong(saved_hooks_disabled().has_value());
-}
-
 // ---- the running backward
 PyObject* py_queue_callback(PyObject*, PyObject* f) {
   return guarded([&] {
@@ -407,6 +339,29 @@ PyObject* py_forward_grad(PyObject*, PyObject* t) {
   return guarded([&] { return wrap(forward_grad(expect_tensor(t, "tensor"))); });
 }
 
+PyObject* forward_enabled(PyObject*, PyObject*) {
+  return PyBool_FromLong(forward_grad_enabled());
+}
+PyObject* py_set_forward_enabled(PyObject*, PyObject* on) {
+  int v = PyObject_IsTrue(on);
+  if (v < 0) return nullptr;
+  set_forward_grad_enabled(v);
+  return none();
+}
+// _set_versions(tensors, versions): undoes the count of writes.
+PyObject* set_versions(PyObject*, PyObject* args) {
+  PyObject *list, *versions;
+  if (!PyArg_ParseTuple(args, "O!O!", &PyTuple_Type, &list, &PyTuple_Type, &versions)) return nullptr;
+  return guarded([&] {
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(list); ++i) {
+      int64_t v = to_int(PyTuple_GET_ITEM(versions, i));
+      check(v >= 0, "a version cannot be negative");
+      version_counter(expect_tensor(PyTuple_GET_ITEM(list, i), "tensors")).value = uint32_t(v);
+    }
+    return none();
+  });
+}
+
 template <class F>
 PyCFunction fast(F f) {
   return reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(f));
@@ -422,10 +377,6 @@ PyMethodDef functions[] = {
     {"set_anomaly_enabled", set_anomaly, METH_VARARGS, nullptr},
     {"is_anomaly_enabled", is_anomaly, METH_NOARGS, nullptr},
     {"is_anomaly_check_nan_enabled", is_anomaly_check_nan, METH_NOARGS, nullptr},
-    {"_push_saved_hooks", push_saved, METH_VARARGS, nullptr},
-    {"_pop_saved_hooks", pop_saved, METH_NOARGS, nullptr},
-    {"_disable_saved_hooks", disable_saved, METH_O, nullptr},
-    {"_saved_hooks_disabled", saved_disabled, METH_NOARGS, nullptr},
     {"_queue_callback", py_queue_callback, METH_O, nullptr},
     {"_current_autograd_node", py_current_node, METH_NOARGS, nullptr},
     {"_current_graph_task_id", py_task_id, METH_NOARGS, nullptr},
@@ -438,6 +389,9 @@ PyMethodDef functions[] = {
     {"_make_dual", py_make_dual, METH_VARARGS, nullptr},
     {"_unpack_dual", py_unpack_dual, METH_VARARGS, nullptr},
     {"_forward_grad", py_forward_grad, METH_O, nullptr},
+    {"_is_forward_grad_enabled", forward_enabled, METH_NOARGS, nullptr},
+    {"_set_forward_grad_enabled", py_set_forward_enabled, METH_O, nullptr},
+    {"_set_versions", set_versions, METH_VARARGS, nullptr},
     {}};
 
 PyMethodDef tensor_methods_here[] = {

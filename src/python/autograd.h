@@ -44,8 +44,10 @@ int visit_function_node(Node& n, visitproc visit, void* arg);
 bool add_node_types(PyObject* module);
 bool add_function_type(PyObject* module);
 bool add_autograd_functions(PyObject* module);
+bool add_saved_functions(PyObject* module);
 inline bool add_autograd(PyObject* module) {
-  return add_node_types(module) && add_function_type(module) && add_autograd_functions(module);
+  return add_node_types(module) && add_function_type(module) && add_autograd_functions(module) &&
+         add_saved_functions(module);
 }
 
 // An interned name, made once: static PyObject* n = interned("x").
