@@ -1,0 +1,11 @@
+// CRC-32 (IEEE 802.3, as in zip files), with carry-less multiplication where the processor has it.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+namespace rl::serialize {
+
+// The checksum of `n` bytes, continuing from the checksum `seed` of what came before.
+uint32_t crc32(const void* data, size_t n, uint32_t seed = 0);
+
+}  // namespace rl::serialize
