@@ -127,12 +127,28 @@ struct ThreadLists {
   ~ThreadLists() {
     for (int c = 0; c < kSmallClasses; ++c)
       while (count[c]) std::free(slots[c][--count[c]]);
-    dead = true;
   }
-  static thread_local bool dead;
 };
-thread_local bool ThreadLists::dead = false;
-thread_local ThreadLists lists;
+
+// A pointer, because the thread-local memory of a library that is opened late is scarce (the
+// loader keeps about 1.5 kB for all of them).
+thread_local constinit ThreadLists* t_lists = nullptr;
+thread_local constinit bool t_ended = false;  // this thread's lists are gone for good
+struct ListsOwner {
+  ~ListsOwner() {
+    t_ended = true;
+    delete t_lists;
+    t_lists = nullptr;
+  }
+};
+
+[[gnu::noinline]] ThreadLists* make_lists() {
+  if (t_ended) return nullptr;
+  static thread_local ListsOwner owner;
+  (void)owner;
+  return t_lists = new ThreadLists;
+}
+inline ThreadLists* lists() { return t_lists ? t_lists : make_lists(); }
 
 void* from_system(size_t size) {
   void* p = size > kMidMax ? map_aligned(size) : std::aligned_alloc(kAlign, round_up(size, kAlign));
@@ -189,9 +205,10 @@ size_t real_size(void* p, size_t size) {
 void* cpu_alloc(size_t nbytes) {
   if (nbytes > (size_t(1) << 47)) out_of_memory(nbytes);
   const size_t size = class_size(nbytes);
-  if (size <= kSmallMax && !ThreadLists::dead) {
+  if (size <= kSmallMax) {
     const size_t c = size / kAlign - 1;
-    if (lists.count[c]) return lists.slots[c][--lists.count[c]];
+    ThreadLists* l = lists();
+    if (l && l->count[c]) return l->slots[c][--l->count[c]];
     if (void* p = std::aligned_alloc(kAlign, size)) return p;
     out_of_memory(nbytes);
   }
@@ -206,12 +223,11 @@ void cpu_free(void* p, size_t nbytes) {
   if (!p) return;
   const size_t size = class_size(nbytes);
   if (size <= kSmallMax) {
-    if (!ThreadLists::dead) {
-      const size_t c = size / kAlign - 1;
-      if (lists.count[c] < kPerThread) {
-        lists.slots[c][lists.count[c]++] = p;
-        return;
-      }
+    const size_t c = size / kAlign - 1;
+    ThreadLists* l = lists();
+    if (l && l->count[c] < kPerThread) {
+      l->slots[c][l->count[c]++] = p;
+      return;
     }
     std::free(p);
     return;
