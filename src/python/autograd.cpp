@@ -305,6 +305,24 @@ PyObject* delayed_error(PyObject*, PyObject* args) {
   });
 }
 
+// An identity whose backward passes nothing on (gradcheck).
+struct UndefinedGrad final : Node {
+  std::string name() const override { return "UndefinedGradBackward"; }
+  Grads apply(Grads&&) override { return Grads(edges.size()); }
+};
+PyObject* undefined_grad(PyObject*, PyObject* o) {
+  return guarded([&] {
+    const Tensor& t = expect_tensor(o, "argument of _undefined_grad()");
+    Tensor out = detached(t);
+    if (t->requires_grad) {
+      auto node = make_intrusive<UndefinedGrad>();
+      add_edges(*node, t);
+      set_history(out, node);
+    }
+    return wrap(std::move(out));
+  });
+}
+
 // ---- forward mode
 PyObject* enter_dual(PyObject*, PyObject*) {
   return guarded([&] { return PyLong_FromLongLong(enter_dual_level()); });
@@ -384,6 +402,7 @@ PyMethodDef functions[] = {
     {"_gradient_edge", py_gradient_edge, METH_O, nullptr},
     {"_increment_version", py_increment_version, METH_O, nullptr},
     {"_delayed_error", delayed_error, METH_VARARGS, nullptr},
+    {"_undefined_grad", undefined_grad, METH_O, nullptr},
     {"_enter_dual_level", enter_dual, METH_NOARGS, nullptr},
     {"_exit_dual_level", exit_dual, METH_VARARGS, nullptr},
     {"_make_dual", py_make_dual, METH_VARARGS, nullptr},
