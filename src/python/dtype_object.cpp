@@ -98,8 +98,12 @@ constexpr DTypeAlias kAliases[] = {
     {"cfloat", DType::ComplexFloat}, {"cdouble", DType::ComplexDouble},
     {"chalf", DType::ComplexHalf}};
 
+// Into torch._C and, for the torch namespace to take all at once, into torch._C._constants.
+PyObject* constants = nullptr;
 bool put(PyObject* module, const char* name, void* o) {
-  return PyModule_AddObjectRef(module, name, static_cast<PyObject*>(o)) == 0;
+  auto* object = static_cast<PyObject*>(o);
+  return PyModule_AddObjectRef(module, name, object) == 0 &&
+         PyModule_AddObjectRef(constants, name, object) == 0;
 }
 
 }  // namespace
@@ -132,6 +136,8 @@ bool add_dtype_types(PyObject* module) {
   if (PyModule_AddType(module, &dtype_type) < 0 || PyModule_AddType(module, &layout_type) < 0 ||
       PyModule_AddType(module, &memory_format_type) < 0)
     return false;
+  constants = PyModule_New("torch._C._constants");
+  if (!constants || PyModule_AddObjectRef(module, "_constants", constants) < 0) return false;
   for (int i = 0; i < kNumDTypes; ++i) {
     PyObject_Init(reinterpret_cast<PyObject*>(&dtypes[i]), &dtype_type);
     dtypes[i].value = DType(i);

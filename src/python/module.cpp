@@ -40,7 +40,12 @@ bool add_generated(PyObject* module) {
   for (auto& n : kNamespaces) {
     Ref sub(PyModule_New(n.module));
     if (!sub || !add_functions_of(sub.get(), n.table)) return false;
+    if (!std::strcmp(n.table, "nn") && PyModule_AddFunctions(sub.get(), nn_functions) < 0)
+      return false;
     if (PyModule_AddObjectRef(module, n.name, sub.get()) < 0) return false;
+    // importable: `from torch._C._nn import gelu`
+    std::string path = std::string("torch._C.") + n.name;
+    if (PyDict_SetItemString(PyImport_GetModuleDict(), path.c_str(), sub.get()) < 0) return false;
   }
   return add_functions_of(module, "private");
 }
@@ -145,7 +150,8 @@ bool add_error_classes(PyObject* module) {
 bool fill(PyObject* m) {
   return add_error_classes(m) && PyModule_AddFunctions(m, functions) == 0 &&
          add_override_functions(m) && add_dtype_types(m) && add_device_types(m) &&
-         add_size_type(m) && add_storage_type(m) && add_tensor_type(m) && add_generator_type(m) &&
+         add_size_type(m) && add_return_types(m) &&
+         add_storage_type(m) && add_tensor_type(m) && add_generator_type(m) &&
          add_registry_functions(m) && add_generated(m) && add_construct_functions(m) &&
          add_autograd(m);
 }

@@ -286,6 +286,7 @@ PyTypeObject* disable_type(const char* name) {
 
 PyMethodDef functions[] = {
     {"_disabled_torch_function_impl", py_disabled, METH_VARARGS, nullptr},
+    {"_disabled_torch_dispatch_impl", py_disabled, METH_VARARGS, nullptr},
     {"_has_torch_function", py_has, METH_O, nullptr},
     {"_has_torch_function_unary", py_has_unary, METH_O, nullptr},
     {"_has_torch_function_variadic", reinterpret_cast<PyCFunction>(

@@ -1,4 +1,4 @@
-// torch._C.StorageBase: bytes with an owner. torch.UntypedStorage derives from it (torch/storage.py).
+// torch._C.StorageBase: bytes with an owner. torch.UntypedStorage derives from it (torch/_untyped_storage.py).
 #include <cstring>
 
 #include "python/accepts.h"
@@ -248,8 +248,8 @@ PyMethodDef functions[] = {{"_set_storage_class", set_storage_class, METH_O, nul
 
 PyObject* wrap_storage(const StoragePtr& s) {
   if (s->python) return new_ref(static_cast<PyObject*>(s->python));
-  if (!storage_type) owned(PyImport_ImportModule("torch.storage"));
-  check(storage_type, "torch.storage defined no storage class");
+  if (!storage_type) owned(PyImport_ImportModule("torch._untyped_storage"));
+  check(storage_type, "torch._untyped_storage defined no storage class");
   return attach(storage_type, s);
 }
 

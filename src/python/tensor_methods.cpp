@@ -172,6 +172,33 @@ PyObject* do_to(int which, PyObject* const* v) {
   return wrap(ops::to(t, dtype, device, copy, to_memory_format_opt(v[at + 2])));
 }
 
+// _nn._parse_to(*args): (device, dtype, non_blocking, memory_format) of a call of to(), for modules
+const Signature kParseSignatures[] = {
+    {"(torch.device device=None, torch.dtype dtype=None, bool non_blocking=False, bool copy=False, "
+     "*, torch.memory_format memory_format=None)", kToDevice + 1, 5, 4, false, 0},
+    {"(torch.dtype dtype, bool non_blocking=False, bool copy=False, *, torch.memory_format "
+     "memory_format=None)", kToDType + 1, 4, 3, false, 0},
+    {"(Tensor tensor, bool non_blocking=False, bool copy=False, *, torch.memory_format "
+     "memory_format=None)", kToOther + 1, 4, 3, false, 0}};
+const Overloads kParseTo = {"to", "torch._C._nn._parse_to", kParseSignatures, 3, false};
+
+PyObject* do_parse_to(int which, PyObject* const* v) {
+  Ref device(none()), dtype(none());
+  int at = which == 0 ? 2 : 1;
+  if (which == 2) {
+    device = Ref(wrap(to_tensor(v[0]).device()));
+    dtype = Ref(wrap(to_tensor(v[0]).dtype()));
+  } else {
+    PyObject* d = which == 0 ? v[1] : v[0];
+    if (d && d != Py_None) dtype = Ref(wrap(to_dtype(d)));
+    if (which == 0 && v[0] && v[0] != Py_None) device = Ref(wrap(to_device(v[0])));
+  }
+  bool non_blocking = v[at] && to_bool(v[at]);
+  PyObject* format = v[at + 2] ? v[at + 2] : Py_None;
+  return Py_BuildValue("(OOOO)", device.get(), dtype.get(), non_blocking ? Py_True : Py_False,
+                       format);
+}
+
 // x.float(), x.long() ...: a dtype by name of the method
 template <DType D>
 struct Cast {
@@ -273,6 +300,10 @@ constexpr char n_dim[] = "dim", n_ndimension[] = "ndimension", n_numel[] = "nume
 PyCFunction fast(Fast f) { return reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(f)); }
 
 }  // namespace
+
+PyMethodDef nn_functions[] = {
+    {"_parse_to", fast(bound<kParseTo, 5, do_parse_to>), METH_FASTCALL | METH_KEYWORDS, nullptr},
+    {}};
 
 #define RL_BOUND(name, o, n, f) \
   {name, fast(bound<o, n, f>), METH_FASTCALL | METH_KEYWORDS, nullptr}

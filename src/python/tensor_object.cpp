@@ -233,6 +233,29 @@ PyObject* wrap_as(PyTypeObject* type, Tensor t) {
   return o;
 }
 
+namespace {
+
+// _swap_tensor_impl(a, b): the objects exchange their tensors; classes and attributes are swapped
+// by torch.utils.swap_tensors.
+PyObject* py_swap(PyObject*, PyObject* args) {
+  PyObject *a, *b;
+  if (!PyArg_ParseTuple(args, "OO", &a, &b)) return nullptr;
+  return guarded([&]() -> PyObject* {
+    check_type(is_tensor(a) && is_tensor(b), "expected two tensors");
+    check(!cast(a)->owned_by_impl && !cast(b)->owned_by_impl, "cannot swap tensors in use");
+    check(tensor_of(a).use_count() == 1 && tensor_of(b).use_count() == 1,
+          "Expected single reference to a tensor that is to be swapped");
+    std::swap(cast(a)->tensor, cast(b)->tensor);
+    tensor_of(a)->python = a;
+    tensor_of(b)->python = b;
+    return none();
+  });
+}
+
+PyMethodDef functions[] = {{"_swap_tensor_impl", py_swap, METH_VARARGS, nullptr}, {}};
+
+}  // namespace
+
 bool add_tensor_type(PyObject* module) {
   PyTypeObject& meta = tensor_meta_type;
   meta.tp_name = "torch._C._TensorMeta";
@@ -245,6 +268,7 @@ bool add_tensor_type(PyObject* module) {
   bind_number_slots();
   if (!ready_base() || !add_generated_methods() || !make_tensor_class()) return false;
   python_last_release = last_release;
+  if (PyModule_AddFunctions(module, functions) < 0) return false;
   auto put = [&](const char* name, PyTypeObject* t) {
     return PyModule_AddObjectRef(module, name, reinterpret_cast<PyObject*>(t)) == 0;
   };

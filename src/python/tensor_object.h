@@ -38,6 +38,7 @@ extern void (*clear_autograd)(TensorImpl*);
 extern PyObject* (*wrap_grad_fn)(const Tensor& t);  // new reference: a node object or None
 
 extern PyMethodDef tensor_methods[];        // methods without an entry in ops/
+extern PyMethodDef nn_functions[];          // joins torch._C._nn
 extern PyGetSetDef tensor_properties[];
 extern PyNumberMethods tensor_number;
 extern PyMappingMethods tensor_mapping;

@@ -66,6 +66,6 @@ bool add_tensor_type(PyObject* module);
 bool add_override_functions(PyObject* module);
 bool add_construct_functions(PyObject* module);
 bool add_registry_functions(PyObject* module);
-bool add_global_functions(PyObject* module);
+bool add_return_types(PyObject* module);
 
 }  // namespace rl::py

@@ -84,10 +84,24 @@ PyTypeObject* make_return_type(const ReturnType& rt) {
   return t;
 }
 
+PyObject* made_types = nullptr;  // name -> type, for torch.return_types
+
+PyObject* py_return_types(PyObject*, PyObject*) { return PyDict_Copy(made_types); }
+PyMethodDef functions[] = {{"_return_types", py_return_types, METH_NOARGS, nullptr}, {}};
+
 }  // namespace
 
+bool add_return_types(PyObject* module) {
+  made_types = PyDict_New();
+  return made_types && PyModule_AddFunctions(module, functions) == 0;
+}
+
 PyTypeObject* return_type_of(const ReturnType& rt) {
-  if (!rt.type) rt.type = make_return_type(rt);
+  if (!rt.type) {
+    rt.type = make_return_type(rt);
+    auto* as_object = reinterpret_cast<PyObject*>(rt.type);
+    check_python(PyDict_SetItemString(made_types, rt.name, as_object) == 0);
+  }
   return rt.type;
 }
 

@@ -1,0 +1,149 @@
+"""Rushlight: tensors, automatic differentiation and neural networks with PyTorch's public API.
+
+Importing this loads the core and little else. Submodules and the less used functions come in when
+they are first named (`__getattr__` below).
+"""
+
+import sys as _sys
+from math import e, inf, nan, pi
+
+from torch import _C
+from torch.torch_version import TorchVersion as _TorchVersion
+from torch.version import __version__ as _version_text
+
+__version__ = _TorchVersion(_version_text)
+newaxis = None
+
+_C._fill_namespace(globals(), "_constants")
+_C._fill_namespace(globals(), "_VariableFunctions")
+
+from torch._C import (  # noqa: E402
+    Generator,
+    OutOfMemoryError,
+    Size,
+    Tensor,
+    can_cast,
+    default_generator,
+    device,
+    dtype,
+    get_default_dtype,
+    get_num_threads,
+    layout,
+    memory_format,
+    promote_types,
+    set_num_threads,
+)
+
+import torch._tensor  # noqa: E402,F401  (attaches methods to Tensor)
+
+# Modules of the package that `import torch` makes reachable as torch.<name>.
+_LAZY_MODULES = frozenset(
+    """accelerator amp ao autograd backends compiler cpu cuda distributed distributions export fft
+    func functional futures fx hub jit library linalg masked monitor mps mtia multiprocessing nested
+    nn onnx optim overrides package profiler quantization quasirandom random serialization signal
+    sparse special storage testing torch_version types utils version xpu _ops _tensor_str _utils
+    _jit_internal _lowrank _linalg_utils _dynamo _inductor _functorch _higher_order_ops _prims
+    _prims_common _refs _decomp _subclasses _guards _meta_registrations _weights_only_unpickler
+    __config__ __future__ return_types _VF _classes _namedtensor_internals _sources _vmap_internals
+    _logging _custom_op _library _lobpcg _custom_ops _torch_docs _tensor_docs""".split()
+)
+
+# Names that live in a module which is loaded when they are first used.
+_LAZY_NAMES = {}
+for _module, _names in {
+    "torch._info": "finfo iinfo",
+    "torch._settings": "are_deterministic_algorithms_enabled classproperty compile "
+    "compiled_with_cxx11_abi get_default_device get_deterministic_debug_mode get_device_module "
+    "get_file_path get_float32_matmul_precision get_num_interop_threads "
+    "is_deterministic_algorithms_warn_only_enabled is_storage is_tensor is_warn_always_enabled "
+    "prepare_multiprocessing_environment set_default_device set_default_dtype "
+    "set_default_tensor_type set_deterministic_debug_mode set_float32_matmul_precision "
+    "set_flush_denormal set_num_interop_threads set_warn_always typename "
+    "use_deterministic_algorithms cond while_loop is_vulkan_available init_num_threads "
+    "AcceleratorError FatalError Event Stream SymBool SymFloat SymInt Tag sym_float sym_int "
+    "sym_ite sym_max sym_min sym_not sym_sqrt sym_sum sym_fresh_size is_distributed from_file "
+    "to_dlpack from_dlpack has_lapack has_mkl has_mkldnn has_openmp has_spectral has_cuda "
+    "sym_constrain_range sym_constrain_range_for_size thread_safe_generator _running_with_deploy "
+    "get_device numel is_floating_point is_complex is_signed is_conj is_neg is_inference is_nonzero "
+    "scalar_tensor_like cudnn_is_acceptable is_autocast_ipu_enabled qscheme result_type "
+    "vmap_increment _assert _is_functional_tensor",
+    "torch._legacy_types": "BFloat16Tensor BoolTensor ByteTensor CharTensor DoubleTensor FloatTensor "
+    "HalfTensor IntTensor LongTensor ShortTensor tensortype",
+    "torch._tensor_str": "set_printoptions",
+    "torch.random": "get_rng_state initial_seed manual_seed seed set_rng_state",
+    "torch.serialization": "load save",
+    "torch.storage": "TypedStorage",
+    "torch._untyped_storage": "UntypedStorage",
+    "torch._ops": "ops classes",
+    "torch.autograd.grad_mode": "enable_grad inference_mode no_grad set_grad_enabled",
+    "torch.autograd.anomaly_mode": "",
+    "torch.amp": "GradScaler autocast",
+    "torch.func": "vmap",
+    "torch.jit": "ScriptFunction ScriptModule fork wait",
+    "torch.futures": "Future",
+    "torch.functional": "align_tensors atleast_1d atleast_2d atleast_3d block_diag broadcast_shapes "
+    "broadcast_tensors cartesian_prod cdist chain_matmul einsum istft lobpcg lu meshgrid norm "
+    "pca_lowrank split stft svd_lowrank tensordot unique unique_consecutive unravel_index",
+}.items():
+    for _name in _names.split():
+        _LAZY_NAMES[_name] = _module
+del _module, _names, _name
+
+_STORAGES = frozenset(
+    """BFloat16Storage BoolStorage ByteStorage CharStorage ComplexDoubleStorage ComplexFloatStorage
+    DoubleStorage FloatStorage HalfStorage IntStorage LongStorage QInt32Storage QInt8Storage
+    QUInt2x4Storage QUInt4x2Storage QUInt8Storage ShortStorage""".split()
+)
+
+
+def _import(name):
+    module = _sys.modules.get(name)
+    if module is None:
+        from importlib import import_module
+
+        module = import_module(name)
+    return module
+
+
+def __getattr__(name):
+    module = _LAZY_NAMES.get(name)
+    if module is not None:
+        value = getattr(_import(module), name)
+    elif name in _LAZY_MODULES:
+        try:
+            return _import("torch." + name)
+        except ModuleNotFoundError as error:
+            if error.name != "torch." + name:
+                raise
+            raise AttributeError(f"module 'torch' has no attribute {name!r}") from None
+    elif name in _STORAGES:
+        value = _import("torch.storage")._legacy_class(name)
+    elif name == "__all__":
+        return _public_names()
+    elif name == "Storage":
+        value = _import("torch.storage")._legacy_class("FloatStorage")
+    elif name in _C_NAMES:
+        value = getattr(_C, name)
+    else:
+        raise AttributeError(f"module 'torch' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+# What torch takes from the extension as it is, when it is there.
+_C_NAMES = frozenset(
+    n for n in dir(_C) if n.startswith(("is_", "set_", "autocast_", "get_", "clear_", "unify_",
+                                        "merge_", "parse_", "import_ir", "fork", "wait", "_"))
+) - {"_C"}
+
+
+def __dir__():
+    names = set(globals()) | _LAZY_MODULES | set(_LAZY_NAMES) | _STORAGES
+    return sorted(n for n in names if n not in ("_C_NAMES",))
+
+
+def _public_names():
+    """`__all__`, made when `from torch import *` asks: the names that are there."""
+    here = _sys.modules[__name__]
+    names = set(globals()) | set(_LAZY_NAMES)
+    return sorted(n for n in names if not n.startswith("_") and hasattr(here, n))
