@@ -78,7 +78,8 @@ class WriteMode final : public Mode {
  public:
   explicit WriteMode(PyObject* f) : callback_(hold_object(f)) {}
   bool wants(const OpInfo& op) const override {
-    return op.inplace || std::string_view(op.name).ends_with("_out");
+    std::string_view overload(op.overload);
+    return op.inplace || overload == "out" || overload.ends_with("_out");
   }
   void call(const OpInfo& op, Stack& stack) override {
     const IValue& target = op.inplace ? stack.front() : stack.back();
