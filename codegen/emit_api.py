@@ -53,6 +53,17 @@ def _trailing_defaults(e):
     return out[::-1]
 
 
+def info_names(e):
+    """Identifiers of the entry's OpInfo constants that wrappers use."""
+    over = f"_{e.overload}" if e.overload else ""
+    out = [ident(e)]
+    if inplace_args(e):
+        out.append(f"{e.name}_{over}")
+    if has(e, "out"):
+        out.append(ident(e) + "_out")
+    return out
+
+
 def emit(family, entries):
     lines = [f"// Generated from ops/{family}.yaml. Public functions; definitions in autograd_{family}*.cpp.",
              "#pragma once", "#include <cmath>", "#include <vector>", "", '#include "core/op.h"',
@@ -61,6 +72,6 @@ def emit(family, entries):
         lines += declarations(e)
     lines.append("")
     for e in entries:
-        lines.append(f"extern const OpInfo op_{ident(e)};")
+        lines += [f"extern const OpInfo op_{n};" for n in info_names(e)]
     lines += ["", "}  // namespace rl", ""]
     return "\n".join(lines)

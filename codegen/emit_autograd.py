@@ -51,7 +51,7 @@ def node(e):
     if not e.grads:
         return []
     s = Saved(e)
-    out = [f'#line {e.line} "{e.file}"', f"struct Node_{ident(e)} final : Node {{",
+    out = [f"// {e.file}:{e.line}", f"struct Node_{ident(e)} final : Node {{",
            f'  std::string name() const override {{ return "{e.node_name}"; }}']
     for a in s.tensors:
         out.append(f"  {a.stored} {a.name}_;")

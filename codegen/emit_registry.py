@@ -3,10 +3,10 @@ from emit_api import has, ident, inplace_args, out_params, params
 from emit_autograd import inplace_ident
 
 
-def info(e, var, fn, overload, types, num_returns, schema, inplace=False):
+def info(e, var, fn, overload, types, num_returns, schema, inplace=False, name=None):
     flags = [e.kind == "composite", e.kind == "view", inplace or e.inplace_only, bool(e.data.get("random")), e.kind == "pointwise"]
     return [f"extern const OpInfo {var};",
-            f"const OpInfo {var} = {{", f'    "{fn}", "{overload}",', f"    R\"({schema})\",",
+            f"const OpInfo {var} = {{", f'    "{name or fn}", "{overload}",', f"    R\"({schema})\",",
             f"    &Boxed<static_cast<{types}>(&{fn})>::call, {num_args(types)}, {num_returns},",
             "    " + ", ".join(str(f).lower() for f in flags) + f", AutocastRule::{e.autocast}}};"]
 
@@ -49,8 +49,7 @@ def emit(family, entries):
             sep = ", " if e.args else ""
             schema = head.replace("Tensor|Scalar", "Tensor") + f"{sep}{star}{names}) ->{ret}"
             over = (e.overload + "_out") if e.overload else "out"
-            out += info(e, var, e.name + "_out", over, t, len(e.returns), schema)
-            out[-5] = f'    "{e.name}", "{over}",'
+            out += info(e, var, e.name + "_out", over, t, len(e.returns), schema, name=e.name)
             listed.append(var)
     out += ["", f"extern const OpInfo* const registry_{family}[];",
             f"const OpInfo* const registry_{family}[] = {{"]

@@ -14,13 +14,18 @@ namespace rl {
 // ---- elementwise (backward/pointwise.cpp)
 Tensor scale(const Tensor& grad, const Scalar& by);          // grad * conj(by); by == 1: grad
 Tensor conj_if(const Tensor& t);                             // conj for complex, t otherwise
-Tensor real_if(const Tensor& grad, const TensorInfo& like);  // real part when `like` is real
+Tensor real_if(const Tensor& grad, const Tensor& like);      // real part when `like` is real
+Scalar one_minus(const Scalar& s);
 Tensor pow_grad_self(const Tensor& grad, const Tensor& self, const Tensor& exponent);
 Tensor pow_grad_exponent(const Tensor& grad, const Tensor& self, const Tensor& exponent,
                          const Tensor& result);
 Tensor zeros_like_grad(const Tensor& grad);
 Tensor masked_grad(const Tensor& grad, const Tensor& mask);  // grad where mask, 0 elsewhere
+Tensor where_grad(const Tensor& grad, const Tensor& condition, bool first);
 Tensor minmax_grad(const Tensor& grad, const Tensor& self, const Tensor& other, bool max);
+Tensor fminmax_grad(const Tensor& grad, const Tensor& self, const Tensor& other, bool max, bool first);
+Tensor sgn_grad(const Tensor& grad, const Tensor& self, const Tensor& result);
+Tensor copysign_grad(const Tensor& grad, const Tensor& self, const Tensor& result);
 
 // ---- reductions (backward/reduce.cpp)
 Tensor expand_reduced(const Tensor& grad, IntRef sizes, const std::optional<IntRef>& dim,
@@ -35,5 +40,6 @@ Tensor unbind_backward(const Grads& grads, const TensorInfo& self, int64_t dim);
 std::vector<Tensor> cat_grad(const Tensor& grad, const std::vector<TensorInfo>& tensors,
                              int64_t dim);
 Dims inverse_permutation(IntRef dims);
+Tensor to_copy_grad(const Tensor& grad, const TensorInfo& self);
 
 }  // namespace rl

@@ -83,7 +83,7 @@ Tensor narrow_tensor(const Tensor& self, int64_t dim, const Tensor& start, int64
   check(start.dim() == 0 && is_integral(start.dtype()), "start must be an 0-dim integral Tensor.");
   const int64_t n = self.size(dim);
   int64_t at = item(start).to_int();
-  return narrow(self, dim, at < 0 ? at + n : at, length);
+  return composite::narrow(self, dim, at < 0 ? at + n : at, length);
 }
 
 std::vector<Tensor> split_sizes(const Tensor& self, IntRef sizes, int64_t dim) {
