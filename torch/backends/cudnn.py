@@ -1,0 +1,36 @@
+"""cuDNN: not in this build. Settings are remembered so that programs may set them."""
+
+from torch.backends._flags import install as _install
+
+_set, _flags = _install(
+    __name__, enabled=True, benchmark=False, benchmark_limit=10, deterministic=False,
+    allow_tf32=True, fp32_precision="none",
+)
+
+
+def is_available():
+    return False
+
+
+def version():
+    return None
+
+
+def is_acceptable(tensor):
+    return False
+
+
+def set_flags(_enabled=None, _benchmark=None, _benchmark_limit=None, _deterministic=None,
+              _allow_tf32=None, _fp32_precision="none"):
+    """Sets what is not None; returns the old values."""
+    old = _set(enabled=_enabled, benchmark=_benchmark, benchmark_limit=_benchmark_limit,
+               deterministic=_deterministic, allow_tf32=_allow_tf32)
+    names = ("enabled", "benchmark", "benchmark_limit", "deterministic", "allow_tf32")
+    return tuple(old[n] for n in names)
+
+
+def flags(enabled=False, benchmark=False, benchmark_limit=10, deterministic=False,
+          allow_tf32=True, fp32_precision="none"):
+    """Context manager: these settings inside the block."""
+    return _flags(enabled=enabled, benchmark=benchmark, benchmark_limit=benchmark_limit,
+                  deterministic=deterministic, allow_tf32=allow_tf32)

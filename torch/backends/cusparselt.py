@@ -1,0 +1,9 @@
+"""cuSPARSELt: not in this build."""
+
+
+def is_available():
+    return False
+
+
+def version():
+    return None

@@ -1,0 +1,5 @@
+"""KleidiAI: not in this build."""
+
+
+def is_available():
+    return False

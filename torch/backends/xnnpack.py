@@ -1,0 +1,3 @@
+"""XNNPACK: not in this build."""
+
+enabled = False
