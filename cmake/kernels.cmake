@@ -14,6 +14,7 @@ if(RL_ISAS STREQUAL "host")
 else()
   set(isas ${RL_ISAS})
 endif()
+set(RL_BUILT_ISAS ${isas})
 message(STATUS "Kernels for x86-64 levels: ${isas}")
 
 set(config "// Written by CMake: the x86-64 levels that this build has kernels for.\n#pragma once\n")

@@ -6,14 +6,21 @@ __all__ = ["show", "parallel_info"]
 def show():
     """A text about the build: version, instruction sets, libraries."""
     import torch
+    from torch import _build_info as build
 
     lines = [
         "Rushlight built with:",
-        f"  - version {torch.__version__}",
+        f"  - version {torch.__version__}, commit {build.git_version}",
+        f"  - {build.compiler}, C++ flags: {build.cxx_flags.strip()}, {build.build_type}",
+        f"  - kernels for x86-64 levels: {build.instruction_sets}",
         f"  - CPU capability usage: {torch.backends.cpu.get_cpu_capability()}",
-        "  - oneDNN for matrix products and convolutions, OpenBLAS for LAPACK, OpenMP",
+        f"  - oneDNN {build.onednn} for matrix products and convolutions",
+        f"  - OpenBLAS {build.openblas} for LAPACK",
+        "  - OpenMP threads",
         "  - no CUDA",
     ]
+    if build.sanitizer:
+        lines.append(f"  - sanitizer: {build.sanitizer}")
     return "\n".join(lines) + "\n"
 
 
