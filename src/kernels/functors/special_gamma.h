@@ -46,12 +46,13 @@ inline double trigamma(double x) {
   return r + sign * sum;
 }
 
+// (2k)! / B_2k
+constexpr double kZetaScale[] = {
+    12, -720, 30240, -1209600, 47900160, -1892437580.3183792, 74724249600, -2950130727918.1641,
+    116467828143500.67, -4597978722407472.6, 1.8152105401943546e+17, -7.1661652561756672e+18};
+
 // Hurwitz zeta by Euler-Maclaurin summation (A&S 23.1.30; DLMF 25.11.43).
 inline double zeta(double x, double q) {
-  // (2k)! / B_2k
-  static constexpr double scale[] = {
-      12, -720, 30240, -1209600, 47900160, -1892437580.3183792, 74724249600, -2950130727918.1641,
-      116467828143500.67, -4597978722407472.6, 1.8152105401943546e+17, -7.1661652561756672e+18};
   constexpr double eps = 0x1p-53;
   if (x == 1) return kInfinity;
   if (x < 1) return kNoNumber;
@@ -68,7 +69,7 @@ inline double zeta(double x, double q) {
   }
   sum += term * a / (x - 1) - 0.5 * term;
   double factor = 1, k = 0;
-  for (double s : scale) {
+  for (double s : kZetaScale) {
     factor *= x + k;
     term /= a;
     double t = factor * term / s;
