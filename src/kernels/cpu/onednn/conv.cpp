@@ -42,7 +42,6 @@ Key make_key(Kind kind, const Conv& p, bool has_bias, Post post) {
   key.weight_last = p.weight_last;
   key.has_bias = has_bias;
   key.spatial = uint8_t(p.spatial);
-  key.threads = sync_threads();
   key.n = p.n;
   key.groups = p.groups;
   key.in_channels = swap ? p.out_channels : p.in_channels;
@@ -215,7 +214,15 @@ void make_plan(const Key& key, Plan& plan) {
   add_arguments(key, plan);
 }
 
-bool run(const Key& key, const void* a, const void* b, void* c, const void* d) {
+double flops(const Key& key) {
+  double f = 2.0 * double(key.n) * double(key.out_channels) * double(key.in_channels / key.groups);
+  for (int i = 0; i < key.spatial; ++i) f *= double(key.out[i]) * double(key.kernel[i]);
+  return f;
+}
+
+bool run(Key key, const void* a, const void* b, void* c, const void* d) {
+  const Team team(flops(key));
+  key.threads = team.size();
   Plan& plan = cached_plan(key, make_plan);
   if (!plan.usable()) return false;
   const void* pointers[4] = {a, b, c, d};
@@ -265,9 +272,9 @@ bool conv_backward_data(const Conv& p, const void* diff_dst, const void* weight,
 bool conv_backward_weights(const Conv& p, const void* src, const void* diff_dst, void* diff_weight,
                            void* diff_bias) {
   if (p.transposed && diff_bias) return false;
-  const Key key = make_key(Kind::weights, p, diff_bias != nullptr, Post::none);
   if (p.transposed) std::swap(src, diff_dst);
-  return run(key, src, diff_dst, diff_weight, diff_bias);
+  return run(make_key(Kind::weights, p, diff_bias != nullptr, Post::none), src, diff_dst,
+             diff_weight, diff_bias);
 }
 
 }  // namespace rl::onednn

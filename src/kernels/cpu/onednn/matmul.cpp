@@ -98,6 +98,7 @@ void make_plan(const Key& key, Plan& plan) {
 }  // namespace
 
 bool matmul(const MatMul& p) {
+  const Team team(2.0 * double(p.batch) * double(p.m) * double(p.n) * double(p.k));
   Key key;
   std::memset(static_cast<void*>(&key), 0, sizeof key);
   key.a_type = p.type;
@@ -108,7 +109,7 @@ bool matmul(const MatMul& p) {
   key.has_bias = p.bias != nullptr;
   key.scaled = p.alpha != 1;
   key.batched = p.batch != 1;
-  key.threads = sync_threads();
+  key.threads = team.size();
   key.beta = p.beta;
   key.batch = p.batch;
   key.m = p.m;

@@ -206,10 +206,14 @@ void Plan::run(const void* const* pointers) {
   }
 }
 
-int sync_threads() {
-  const int want = in_parallel() ? 1 : num_threads();
-  if (omp_get_max_threads() != want && !omp_in_parallel()) omp_set_num_threads(want);
-  return want;
+Team::Team(double flops) {
+  constexpr double kAlone = 2e6;  // some 20 us on one core
+  size_ = flops < kAlone || in_parallel() ? 1 : num_threads();
+  before_ = omp_get_max_threads();
+  if (before_ != size_) omp_set_num_threads(size_);
+}
+Team::~Team() {
+  if (before_ != size_) omp_set_num_threads(before_);
 }
 
 }  // namespace rl::onednn

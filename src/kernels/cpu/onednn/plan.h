@@ -111,7 +111,18 @@ Plan& cached_plan(const Key& key, Make&& make) {
   return *it->second;
 }
 
-// The thread count that a primitive made now is for; also tells OpenMP about rl::num_threads().
-int sync_threads();
+// The OpenMP team size while a plan is made and run: small products run on one thread, because
+// waking a team costs more than they do (and much more where another process has the core).
+class Team {
+ public:
+  explicit Team(double flops);
+  ~Team();
+  Team(const Team&) = delete;
+  Team& operator=(const Team&) = delete;
+  int size() const { return size_; }
+
+ private:
+  int size_, before_;
+};
 
 }  // namespace rl::onednn
