@@ -12,8 +12,8 @@
 namespace rl::random_detail {
 
 constexpr int64_t kChunk = 2048;       // draws converted at a time: they stay in the first cache
-constexpr int64_t kBatch = 1 << 16;    // uniforms transformed at a time, by all threads
-constexpr int64_t kGrain = 1 << 12;
+constexpr int64_t kBatch = 1 << 18;    // uniforms transformed at a time, by all threads
+constexpr int64_t kGrain = 1 << 15;    // transforms for one thread: a millisecond or less
 
 template <class T>
 inline constexpr bool is_reduced_v = std::is_same_v<T, half> || std::is_same_v<T, bfloat16>;
@@ -35,6 +35,17 @@ inline T from_int(int64_t x) {
     return T(float(x));
   } else {
     return T(x);
+  }
+}
+
+template <class T>
+inline void narrow_block(const float* x, T* out, int64_t count) {
+  static_assert(is_reduced_v<T> && sizeof(T) == 2);
+  auto* bits = reinterpret_cast<uint16_t*>(out);
+  if constexpr (std::is_same_v<T, half>) {
+    random_loops().to_half(x, bits, count);
+  } else {
+    random_loops().to_bfloat16(x, bits, count);
   }
 }
 

@@ -1,5 +1,5 @@
-// Distributions by inversion or rejection: exponential, Cauchy, geometric, Poisson, binomial, gamma,
-// Dirichlet, categories, and the noise of rrelu.
+// Distributions by inversion or rejection: exponential, Cauchy, geometric, Poisson, binomial,
+// gamma, Dirichlet, categories, and the noise of rrelu.
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -18,6 +18,17 @@ template <class T>
 void fill_exponential(Generator& gen, T* out, int64_t n, double lambda) {
   std::lock_guard lock(gen.mutex());
   double scale = -1.0 / lambda;
+  if constexpr (!std::is_same_v<T, double>) {
+    // 1 - u is exact, and the vectorised logarithm is as good as any after rounding to float.
+    double u[kChunk / 2];
+    for (int64_t i = 0; i < n; i += kChunk / 2) {
+      int64_t m = std::min(kChunk / 2, n - i);
+      uniforms(gen, u, m);
+      random_loops().log_complement(u, m, scale);
+      for (int64_t k = 0; k < m; ++k) out[i + k] = narrow<T>(u[k]);
+    }
+    return;
+  }
   transform_uniforms(gen, out, n, [=](double u) { return narrow<T>(scale * std::log1p(-u)); });
 }
 
@@ -41,6 +52,12 @@ void fill_geometric(Generator& gen, T* out, int64_t n, double p) {
 
 namespace {
 
+// Counts are 64-bit integers; what does not fit becomes the smallest of them, as on x86-64.
+double whole(double x) {
+  x = std::floor(x);
+  return x >= -0x1p63 && x < 0x1p63 ? x : -0x1p63;
+}
+
 // Rates of ten and more: W. Hörmann, "The transformed rejection method for generating Poisson
 // random variables", Insurance: Mathematics and Economics 12 (1993), algorithm PTRS.
 double poisson_rejection(Generator& gen, double rate) {
@@ -53,7 +70,7 @@ double poisson_rejection(Generator& gen, double rate) {
     double u = gen.uniform_double() - 0.5;
     double v = gen.uniform_double();
     double us = 0.5 - std::fabs(u);
-    double k = std::floor((2.0 * a / us + b) * u + rate + 0.43);
+    double k = whole((2.0 * a / us + b) * u + rate + 0.43);
     if (us >= 0.07 && v <= v_r) return k;
     if (k < 0.0 || (us < 0.013 && v > us)) continue;
     double left = std::log(v) + std::log(inv_alpha) - std::log(a / (us * us) + b);
@@ -154,7 +171,7 @@ double gamma_one(Generator& gen, T alpha) {
     scale = std::pow(1.0 - gen.uniform_double(), double(1 / alpha));
     alpha += 1;
   }
-  double d = alpha - T(1.0 / 3.0);
+  double d = alpha - T(1.0f / 3.0f);  // a third in single precision, whatever T is
   double c = 1.0 / std::sqrt(9.0 * d);
   for (;;) {
     double x, y;
@@ -168,6 +185,12 @@ double gamma_one(Generator& gen, T alpha) {
     if (u < 1.0 - 0.0331 * xx * xx) return scale * d * v;
     if (std::log(u) < 0.5 * xx + d * (1.0 - v + std::log(v))) return scale * d * v;
   }
+}
+
+// Never zero, and never NaN.
+template <class T>
+T gamma_positive(Generator& gen, T alpha) {
+  return std::max(std::numeric_limits<T>::min(), T(gamma_one(gen, alpha)));
 }
 
 }  // namespace
@@ -187,16 +210,20 @@ void sample_binomial(Generator& gen, T* out, const T* count, const T* prob, int6
 template <class T>
 void sample_standard_gamma(Generator& gen, T* out, const T* alpha, int64_t n) {
   std::lock_guard lock(gen.mutex());
-  constexpr T kTiny = std::numeric_limits<T>::min();
-  for (int64_t i = 0; i < n; ++i) out[i] = std::max(kTiny, T(gamma_one(gen, alpha[i])));
+  for (int64_t i = 0; i < n; ++i) out[i] = gamma_positive(gen, alpha[i]);
 }
 
 template <class T>
 void sample_dirichlet(Generator& gen, T* out, const T* alpha, int64_t rows, int64_t size) {
   std::lock_guard lock(gen.mutex());
-  for (int64_t r = 0; r < rows; ++r) {
+  constexpr T kBelowOne = 1 - std::numeric_limits<T>::epsilon() / 2;
+  std::vector<double> gamma(static_cast<size_t>(size));
+  for (int64_t r = 0; r < rows; ++r, alpha += size, out += size) {
+    double sum = 0;
+    for (int64_t i = 0; i < size; ++i) sum += gamma[i] = gamma_positive(gen, double(alpha[i]));
     for (int64_t i = 0; i < size; ++i) {
-      out[r * size + i] = T(gamma_one(gen, double(alpha[r * size + i])));
+      T share = T(gamma[i] / sum);
+      out[i] = std::min(std::max(std::numeric_limits<T>::min(), share), kBelowOne);
     }
   }
 }

@@ -2,8 +2,11 @@
 #pragma GCC optimize("O3,no-math-errno,no-trapping-math")
 #include "core/random_loops.h"
 
-#include <bit>
-#include <cmath>
+#include "base/half.h"
+#if defined(__x86_64__)
+#include <immintrin.h>
+#define RL_HAVE_LEVELS 1
+#endif
 
 namespace rl {
 namespace {
@@ -78,8 +81,8 @@ RL_BODY void below53_body(const uint32_t* __restrict draws, uint8_t* __restrict 
 RL_BODY float fma_(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 
 RL_BODY float log_positive(float x) {
-  uint32_t bits = std::bit_cast<uint32_t>(x);
-  float m = std::bit_cast<float>((bits & 0x7fffffu) | 0x3f000000u);
+  uint32_t bits = __builtin_bit_cast(uint32_t, x);
+  float m = __builtin_bit_cast(float, (bits & 0x7fffffu) | 0x3f000000u);
   bool small = m < 0.707106781186547524f;
   float e = float(int32_t(bits >> 23) - 126) - (small ? 1.0f : 0.0f);
   m = (m - 1.0f) + (small ? m : 0.0f);
@@ -117,11 +120,11 @@ RL_BODY SinCos sincos_turn(float x) {
   s = fma_(s, z, -1.6666654611e-1f);
   s = fma_(s * z, x, x);
   uint32_t swap = 0u - uint32_t((octant >> 1) & 1);
-  uint32_t sb = std::bit_cast<uint32_t>(s), cb = std::bit_cast<uint32_t>(c);
+  uint32_t sb = __builtin_bit_cast(uint32_t, s), cb = __builtin_bit_cast(uint32_t, c);
   uint32_t sin_sign = uint32_t(octant & 4) << 29;
   uint32_t cos_sign = uint32_t(~(octant - 2) & 4) << 29;
-  return {std::bit_cast<float>(((swap & cb) | (~swap & sb)) ^ sin_sign),
-          std::bit_cast<float>(((swap & sb) | (~swap & cb)) ^ cos_sign)};
+  return {__builtin_bit_cast(float, ((swap & cb) | (~swap & sb)) ^ sin_sign),
+          __builtin_bit_cast(float, ((swap & sb) | (~swap & cb)) ^ cos_sign)};
 }
 
 RL_BODY void normal16_body(float* data, int64_t blocks, float mean, float std) {
@@ -148,6 +151,63 @@ RL_BODY void normal16_body(float* data, int64_t blocks, float mean, float std) {
   }
 }
 
+// ---- logarithm in double
+// log(m 2^e) = e log 2 + 2 atanh((m - 1) / (m + 1)), the series of atanh up to the 21st power.
+
+RL_BODY double log_unit(double x) {
+  uint64_t bits = __builtin_bit_cast(uint64_t, x);
+  // Bias the exponent so that m lies in [1/sqrt(2), sqrt(2)).
+  uint64_t shifted = bits - 0x3fe6a09e667f3bcdu;
+  int64_t exponent = int64_t(shifted) >> 52;
+  double m = __builtin_bit_cast(double, bits - (uint64_t(exponent) << 52));
+  // Small integers to double by way of the mantissa: one instruction set has no such conversion.
+  double e = __builtin_bit_cast(double, 0x4338000000000000u + uint64_t(exponent)) - 0x1.8p52;
+  double f = m - 1.0, s = f / (2.0 + f), z = s * s;
+  double p = 1.0 / 21;
+  p = __builtin_fma(p, z, 1.0 / 19);
+  p = __builtin_fma(p, z, 1.0 / 17);
+  p = __builtin_fma(p, z, 1.0 / 15);
+  p = __builtin_fma(p, z, 1.0 / 13);
+  p = __builtin_fma(p, z, 1.0 / 11);
+  p = __builtin_fma(p, z, 1.0 / 9);
+  p = __builtin_fma(p, z, 1.0 / 7);
+  p = __builtin_fma(p, z, 1.0 / 5);
+  p = __builtin_fma(p, z, 1.0 / 3);
+  // 2 s = f - s f, so that the leading term f is exact.
+  double tail = __builtin_fma(2.0 * s * z, p, e * 1.90821492927058770002e-10);
+  double log_m = f - __builtin_fma(s, f, -tail);
+  return __builtin_fma(e, 6.93147180369123816490e-01, log_m);
+}
+
+// Adding zero turns -0 into 0.
+RL_BODY void log_complement_body(double* x, int64_t count, double scale) {
+  for (int64_t i = 0; i < count; ++i) x[i] = scale * log_unit(1.0 - x[i]) + 0.0;
+}
+
+// ---- 16-bit formats
+
+RL_BODY void to_bfloat16_body(const float* __restrict x, uint16_t* __restrict out, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) {
+    uint32_t bits = __builtin_bit_cast(uint32_t, x[i]);
+    out[i] = uint16_t((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
+  }
+}
+
+void to_half_base(const float* x, uint16_t* out, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) out[i] = half(x[i]).bits;
+}
+#if defined(RL_HAVE_LEVELS)
+[[gnu::target("arch=x86-64-v3")]] void to_half_v3(const float* x, uint16_t* out, int64_t count) {
+  int64_t i = 0;
+  for (; i + 8 <= count; i += 8) {
+    __m128i h = _mm256_cvtps_ph(_mm256_loadu_ps(x + i), _MM_FROUND_TO_NEAREST_INT);
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(out + i), h);
+  }
+  for (; i < count; ++i) out[i] = half(x[i]).bits;
+}
+constexpr auto to_half_v4 = to_half_v3;
+#endif
+
 // ---- one table for each instruction set
 
 #define RL_LOOPS(LEVEL, TARGET)                                                                  \
@@ -165,16 +225,23 @@ RL_BODY void normal16_body(float* data, int64_t blocks, float mean, float std) {
   TARGET void below53_##LEVEL(const uint32_t* d, uint8_t* out, int64_t n, uint64_t limit) {      \
     below53_body(d, out, n, limit);                                                              \
   }                                                                                              \
+  TARGET void log_complement_##LEVEL(double* x, int64_t n, double scale) {                       \
+    log_complement_body(x, n, scale);                                                            \
+  }                                                                                              \
+  TARGET void to_bfloat16_##LEVEL(const float* x, uint16_t* out, int64_t n) {                    \
+    to_bfloat16_body(x, out, n);                                                                 \
+  }                                                                                              \
   TARGET void normal16_##LEVEL(float* data, int64_t blocks, float mean, float std) {             \
     normal16_body(data, blocks, mean, std);                                                      \
   }                                                                                              \
   constexpr RandomLoops kLoops_##LEVEL{twist_##LEVEL,          temper_##LEVEL,                   \
                                        uniform_float_##LEVEL,  uniform_double_##LEVEL,           \
-                                       below53_##LEVEL,        normal16_##LEVEL};
+                                       below53_##LEVEL,        normal16_##LEVEL,                 \
+                                       log_complement_##LEVEL, to_half_##LEVEL,                  \
+                                       to_bfloat16_##LEVEL};
 
 RL_LOOPS(base, )
-#if defined(__x86_64__)
-#define RL_HAVE_LEVELS 1
+#if defined(RL_HAVE_LEVELS)
 RL_LOOPS(v3, [[gnu::target("arch=x86-64-v3")]])
 RL_LOOPS(v4, [[gnu::target("arch=x86-64-v4,prefer-vector-width=512")]])
 #endif

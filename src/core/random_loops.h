@@ -19,6 +19,11 @@ struct RandomLoops {
   // Box-Muller over blocks of 16 uniforms in [0, 1), in place: the first eight give the radii,
   // the last eight the angles; then out = fma(z, std, mean).
   void (*normal16)(float* data, int64_t blocks, float mean, float std);
+  // x = scale * log(1 - x) for multiples of 2^-53 in [0, 1); within one unit in the last place.
+  void (*log_complement)(double* x, int64_t count, double scale);
+  // Bits of the 16-bit formats, rounded to nearest even; no NaNs.
+  void (*to_half)(const float* x, uint16_t* out, int64_t count);
+  void (*to_bfloat16)(const float* x, uint16_t* out, int64_t count);
 };
 
 const RandomLoops& random_loops();

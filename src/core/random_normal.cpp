@@ -14,7 +14,7 @@ namespace {
 
 // Eight radii, eight angles: results of the cosine in place of the radii, of the sine after them.
 void normal_blocks(double* data, int64_t blocks, double mean, double std) {
-  parallel_for(0, blocks, kGrain / 32, [&](int64_t begin, int64_t end) {
+  parallel_for(0, blocks, kGrain / 16, [&](int64_t begin, int64_t end) {
     for (int64_t b = begin; b < end; ++b) {
       double* d = data + 16 * b;
       for (int j = 0; j < 8; ++j) {
@@ -27,16 +27,19 @@ void normal_blocks(double* data, int64_t blocks, double mean, double std) {
   });
 }
 void normal_blocks(float* data, int64_t blocks, double mean, double std) {
-  parallel_for(0, blocks, kGrain, [&](int64_t begin, int64_t end) {
-    random_loops().normal16(data + 16 * begin, end - begin, float(mean), float(std));
-  });
+  random_loops().normal16(data, blocks, float(mean), float(std));
 }
 
 // All uniforms come first; a rest of n % 16 redraws the last sixteen numbers.
 template <class T>
 void fill_blocks(Generator& gen, T* out, int64_t n, double mean, double std) {
-  uniforms(gen, out, n);
-  normal_blocks(out, n / 16, mean, std);
+  // Float blocks follow their uniforms while these are in the cache.
+  const int64_t step = std::is_same_v<T, float> ? kChunk : n;
+  for (int64_t i = 0; i < n; i += step) {
+    int64_t m = std::min(step, n - i);
+    uniforms(gen, out + i, m);
+    normal_blocks(out + i, m / 16, mean, std);
+  }
   if (n % 16 != 0) {
     uniforms(gen, out + n - 16, 16);
     normal_blocks(out + n - 16, 1, mean, std);
@@ -50,7 +53,7 @@ void fill_blocks_reduced(Generator& gen, T* out, int64_t n, double mean, double 
   auto blocks = [&](T* to, int64_t count) {
     uniforms(gen, wide, count);
     normal_blocks(wide, count / 16, mean, std);
-    for (int64_t k = 0; k < count; ++k) to[k] = T(wide[k]);
+    narrow_block(wide, to, count);
   };
   int64_t whole = n - n % 16;
   for (int64_t i = 0; i < whole; i += kChunk) blocks(out + i, std::min(kChunk, whole - i));

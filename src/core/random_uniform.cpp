@@ -18,15 +18,16 @@ void fill_uniform(Generator& gen, T* out, int64_t n, double from, double to) {
   if constexpr (is_reduced_v<T>) {
     float low = float(from), high = float(to);
     float wide[kChunk];
-    // Rounding to 16 bits may reach `to`, which the half-open interval excludes.
-    float end(T{high});
-    T begin(low);
+    // Rounding to 16 bits may reach `to`, which the half-open interval excludes. Compared as bits;
+    // the sign of a zero does not count.
+    const T begin(low), end(high);
+    const uint16_t mask = float(end) == 0 ? 0x7fff : 0xffff;
     for (int64_t i = 0; i < n; i += kChunk) {
       int64_t m = std::min(kChunk, n - i);
       uniforms(gen, wide, m, low, high);
-      for (int64_t k = 0; k < m; ++k) {
-        T value(wide[k]);
-        out[i + k] = float(value) == end ? begin : value;
+      narrow_block(wide, out + i, m);
+      for (int64_t k = i; k < i + m; ++k) {
+        if (((out[k].bits ^ end.bits) & mask) == 0) out[k] = begin;
       }
     }
   } else {
@@ -129,17 +130,39 @@ void fill_random(Generator& gen, T* out, int64_t n) {
   }
 }
 
-// Durstenfeld's shuffle (CACM 7(7), 1964, algorithm 235), forwards.
+namespace {
+
+// From this size on a 32-bit remainder would be visibly biased.
+constexpr int64_t kWidePermutation = std::numeric_limits<uint32_t>::max() / 20;
+
+// The shuffle of R. Durstenfeld (CACM 7(7), 1964, algorithm 235), from the front.
+template <class T>
+void shuffle(Generator& gen, T* out, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) out[i] = from_int<T>(i);
+  for (int64_t i = 0; i + 1 < n; ++i) {
+    std::swap(out[i], out[i + gen.random() % uint32_t(n - i)]);
+  }
+}
+
+// The same shuffle while the sequence grows: each number changes places with one before it.
+template <class T>
+void shuffle_growing(Generator& gen, T* out, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) {
+    uint64_t place = gen.random64() % uint64_t(i + 1);
+    out[i] = from_int<T>(i);
+    std::swap(out[i], out[place]);
+  }
+}
+
+}  // namespace
+
 template <class T>
 void fill_randperm(Generator& gen, T* out, int64_t n) {
-  for (int64_t i = 0; i < n; ++i) out[i] = from_int<T>(i);
   std::lock_guard lock(gen.mutex());
-  // Beyond this size a 32-bit remainder would be visibly biased.
-  bool wide = n >= int64_t(std::numeric_limits<uint32_t>::max() / 20);
-  for (int64_t i = 0; i + 1 < n; ++i) {
-    uint64_t left = uint64_t(n - i);
-    uint64_t pick = wide ? gen.random64() % left : gen.random() % uint32_t(left);
-    std::swap(out[i], out[i + int64_t(pick)]);
+  if (n < kWidePermutation) {
+    shuffle(gen, out, n);
+  } else {
+    shuffle_growing(gen, out, n);
   }
 }
 
@@ -152,6 +175,7 @@ void fill_bernoulli(Generator& gen, T* out, int64_t n, double p) {
   uint64_t limit = uint64_t(std::ceil(p * 0x1p53));
   uint32_t draws[kChunk];
   uint8_t flips[kChunk / 2];
+  [[maybe_unused]] const T one = from_int<T>(1);
   for (int64_t i = 0; i < n; i += kChunk / 2) {
     int64_t m = std::min(kChunk / 2, n - i);
     gen.random_block(draws, 2 * m);
@@ -159,7 +183,13 @@ void fill_bernoulli(Generator& gen, T* out, int64_t n, double p) {
       random_loops().below53(draws, reinterpret_cast<uint8_t*>(out) + i, m, limit);
     } else {
       random_loops().below53(draws, flips, m, limit);
-      for (int64_t k = 0; k < m; ++k) out[i + k] = from_int<T>(flips[k]);
+      for (int64_t k = 0; k < m; ++k) {
+        if constexpr (is_reduced_v<T>) {
+          out[i + k].bits = flips[k] ? one.bits : uint16_t(0);
+        } else {
+          out[i + k] = T(flips[k]);
+        }
+      }
     }
   }
 }
