@@ -124,8 +124,6 @@ class BackwardHook:
             answer = hook(self.module, grad_inputs, self.grad_outputs)
             if answer is None:
                 continue
-            if not isinstance(answer, tuple):
-                answer = (answer,)
             self._check_count("Backward", "grad_input", answer, length)
             grad_inputs = answer
         return grad_inputs
@@ -161,12 +159,8 @@ class BackwardHook:
 
     def _on_grad_input(self, grad_input, grad_output):
         if self.grad_outputs is None:
-            raise RuntimeError(
-                f"Module backward hook for {self.module._get_name()} is called before the "
-                "grad_output one. This happens because the gradient in your nn.Module flows "
-                "to the Module's input without passing through the Module's output. Make sure "
-                "that the output depends on the input and that the loss is computed based on "
-                "the output.")
+            # The gradient did not come through the module's output, as in a double backward.
+            return None
         grads = self._spread(self.input_tensors_index, grad_input, self.n_inputs)
         grads = self._call_user_hooks(grads, self.n_inputs)
         self.grad_outputs = None
@@ -182,6 +176,15 @@ class BackwardHook:
         self.n_outputs = len(args)
         return args[0] if single else args
 
+    @staticmethod
+    def _warn_no_inputs():
+        import warnings
+        warnings.warn(
+            "Full backward hook is firing when gradients are computed with respect to module "
+            "outputs since no inputs require gradients. See https://docs.pytorch.org/docs/main/"
+            "generated/torch.nn.Module.html#torch.nn.Module.register_full_backward_hook for "
+            "more details.", stacklevel=4)
+
     def _on_grad_output(self, grad_output):
         self.grad_outputs = self._spread(self.output_tensors_index, grad_output,
                                          self.n_outputs)
@@ -190,13 +193,13 @@ class BackwardHook:
                 answer = hook(self.module, self.grad_outputs)
                 if answer is None:
                     continue
-                if not isinstance(answer, tuple):
-                    answer = (answer,)
                 self._check_count("Backward pre", "grad_output", answer, self.n_outputs)
                 self.grad_outputs = answer
         local = self.grad_outputs
         # Without a differentiable input no input node will ever be reached.
         if self.input_tensors_index is None:
+            if self.user_hooks:
+                self._warn_no_inputs()
             answer = self._call_user_hooks((None,) * self.n_inputs, self.n_inputs)
             if any(value is not None for value in answer):
                 raise RuntimeError("Backward hook for Modules where no input requires gradient "

@@ -7,6 +7,8 @@ from torch import Tensor
 
 __all__ = ["functional_call"]
 
+_ABSENT = object()
+
 
 def _tied_names(module):
     """name -> the set of all names of the same tensor, for tensors with several names."""
@@ -57,17 +59,34 @@ def _owner_of(module, path):
 
 def _swap(owner, name, value):
     """Put `value` in the place of the tensor `name` of `owner`; returns what stood there."""
+    if not isinstance(value, Tensor):
+        raise TypeError(f"{value} is not an instance of torch.Tensor")
     for place in (owner._parameters, owner._buffers):
         if name in place:
             old = place[name]
             place[name] = value
             return old
-    # A plain attribute, such as what a weight-norm hook set.
-    old = getattr(owner, name)
-    if not isinstance(old, Tensor):
-        raise TypeError(f"{name} is not a Tensor")
+    # A plain attribute, such as what a weight-norm hook set, or one that is not there yet.
+    old = getattr(owner, name, _ABSENT)
+    if old is not _ABSENT and not isinstance(old, Tensor):
+        raise TypeError(f"attribute `{name}`: {old} is not an instance of torch.Tensor")
     setattr(owner, name, value)
     return old
+
+
+def _put_back(owner, name, old):
+    """Undo `_swap`; returns the tensor that stood there in between."""
+    for place in (owner._parameters, owner._buffers):
+        if name in place:
+            present = place[name]
+            place[name] = old
+            return present
+    present = getattr(owner, name)
+    if old is _ABSENT:
+        delattr(owner, name)
+    else:
+        setattr(owner, name, old)
+    return present
 
 
 @contextlib.contextmanager
@@ -86,14 +105,10 @@ def _reparametrize_module(module, parameters_and_buffers, tie_weights=False, str
         yield
     finally:
         for path, owner, name, old in reversed(saved):
-            place = owner._parameters if name in owner._parameters else owner._buffers
-            # In-place changes of buffers reach the caller's dictionary this way.
-            if name in place:
-                if path in parameters_and_buffers:
-                    parameters_and_buffers[path] = place[name]
-                place[name] = old
-            else:
-                setattr(owner, name, old)
+            present = _put_back(owner, name, old)
+            # What forward assigned to buffers reaches the caller's dictionary this way.
+            if path in parameters_and_buffers:
+                parameters_and_buffers[path] = present
 
 
 def functional_call(module, parameters_and_buffers, args=None, kwargs=None, *,
@@ -101,9 +116,9 @@ def functional_call(module, parameters_and_buffers, args=None, kwargs=None, *,
     """Deprecated; use ``torch.func.functional_call``, which has the same arguments."""
     import warnings
     warnings.warn(
-        "This API is deprecated as of PyTorch 2.0 and will be removed in a future version of "
-        "PyTorch. Please use torch.func.functional_call instead which is a drop-in "
-        "replacement for this API.", FutureWarning, stacklevel=2)
+        "`torch.nn.utils.stateless.functional_call` is deprecated as of PyTorch 2.0 and will "
+        "be removed in a future version of PyTorch. Please use `torch.func.functional_call` "
+        "instead which is a drop-in replacement.", FutureWarning, stacklevel=2)
     return _functional_call(module, parameters_and_buffers, args, kwargs,
                             tie_weights=tie_weights, strict=strict)
 
