@@ -165,15 +165,20 @@ template <class T> struct silu_backward_ {
     }
   }
 };
+// mish = x tanh(log(1 + e)), e = exp(x). With w = e (e + 2) the tanh is w / (w + 2); from x = 20
+// on it is 1 to double precision, and holding x there keeps w finite.
 template <class T> struct mish_ {
   static constexpr bool vectorized = is_real_float<T>;
-  template <class V> RL_INLINE V operator()(V x) const { return x * tanh(log1p(exp(x))); }
+  template <class V> RL_INLINE V operator()(V x) const {
+    V e = exp(min_fast(V(20), x)), w = e * (e + V(2));
+    return x * (w / (w + V(2)));
+  }
 };
-template <class T> struct mish_backward_ {
+template <class T> struct mish_backward_ {  // tanh + x sigmoid(x) (1 - tanh^2)
   static constexpr bool vectorized = is_real_float<T>;
   template <class V> RL_INLINE V operator()(V g, V x) const {
-    V t = tanh(log1p(exp(x)));
-    return g * (t + x * sigmoid(x) * (V(1) - t * t));
+    V held = min_fast(V(20), x), e = exp(held), w = e * (e + V(2)), d = w + V(2);
+    return g * (w / d + held * (V(4) * e * (e + V(1)) / (d * d)));
   }
 };
 template <class T> struct softplus_ {

@@ -161,14 +161,26 @@ inline bool gamma_edge(double a, double x, double& r) {
   else return false;
   return true;
 }
+// Temme's uniform expansion (DLMF 8.12), whose first term is exact enough for a > 1e8; `side` is
+// -1 for P and 1 for Q.
+inline double gamma_uniform(double a, double x, double side) {
+  double mu = (x - a) / a, phi = excess_over_log(mu), eta = copysign(sqrt(2 * phi), mu);
+  double c0 = abs(mu) < 1e-4 ? mu / 12 - 1.0 / 3 : 1 / mu - 1 / eta;
+  double rest = __builtin_exp(-a * phi) / sqrt(2 * kPi * a) * c0;
+  return 0.5 * __builtin_erfc(side * eta * sqrt(0.5 * a)) + side * rest;
+}
+inline constexpr double kUniformFrom = 1e8;
+
 inline double igamma(double a, double x) {
   double r;
   if (gamma_edge(a, x, r)) return r;
+  if (a > kUniformFrom) return gamma_uniform(a, x, -1);
   return x < a + 1 ? gamma_series(a, x) : 1 - gamma_fraction(a, x);
 }
 inline double igammac(double a, double x) {
   double r;
   if (gamma_edge(a, x, r)) return 1 - r;
+  if (a > kUniformFrom) return gamma_uniform(a, x, 1);
   if (x >= a + 1) return gamma_fraction(a, x);
   if (x < 1.1 && a < 1) return gamma_upper_small(a, x);
   return 1 - gamma_series(a, x);
