@@ -12,7 +12,7 @@ class UntypedStorage(_C.StorageBase):
     ``UntypedStorage(n)`` makes `n` uninitialised bytes; ``UntypedStorage([1, 2])`` takes values.
     """
 
-    __module__ = "torch"
+    __module__ = "torch.storage"
     is_sparse = False
     is_sparse_csr = False
 
