@@ -67,5 +67,6 @@ bool add_override_functions(PyObject* module);
 bool add_construct_functions(PyObject* module);
 bool add_registry_functions(PyObject* module);
 bool add_return_types(PyObject* module);
+bool add_serialize_functions(PyObject* module);
 
 }  // namespace rl::py
