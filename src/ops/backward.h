@@ -30,6 +30,9 @@ Tensor copysign_grad(const Tensor& grad, const Tensor& self, const Tensor& resul
 // ---- reductions (backward/reduce.cpp)
 Tensor expand_reduced(const Tensor& grad, IntRef sizes, const std::optional<IntRef>& dim,
                       bool keepdim);
+Tensor unsqueeze_reduced(const Tensor& t, size_t ndim, const std::optional<IntRef>& dim,
+                         bool keepdim);
+double reduced_numel(IntRef sizes, const std::optional<IntRef>& dim);
 Tensor sum_to(const Tensor& grad, IntRef sizes);             // undoes broadcasting
 
 // ---- views (backward/views.cpp)
