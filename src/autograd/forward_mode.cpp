@@ -49,6 +49,13 @@ struct DualInput final : Node {
   }
 };
 
+void attach(const Tensor& t, const Tensor& tangent) {
+  AutogradMeta& m = meta(t);
+  m.forward_grad = tangent;
+  m.forward_epoch = dual.epoch;
+  t->has_forward_grad = true;
+}
+
 Tensor enter(const Tensor& t, bool outer) {
   Tensor x = detached(t);
   auto node = make_intrusive<DualInput>();
@@ -79,6 +86,7 @@ struct Jvp {
         return;
       }
       Tensor x = enter(t, outer);
+      if (outer) attach(x, v);  // backward under this level finds it in what nodes saved
       inputs.push_back(x);
       originals.push_back(t);
       tangents.push_back(std::move(v));
@@ -294,10 +302,8 @@ void set_forward_grad(const Tensor& t, const Tensor& tangent) {
         "Trying to set a forward gradient that has a different size than that of the original "
         "Tensor, this is not supported. Tensor is of size ", t.sizes(),
         " while the given forward gradient is of size ", tangent.sizes(), ".");
+  attach(t, in_geometry_of(t, tangent));
   AutogradMeta& m = meta(t);
-  m.forward_grad = in_geometry_of(t, tangent);
-  m.forward_epoch = dual.epoch;
-  t->has_forward_grad = true;
   if (!m.grad_fn) return;
   Node& n = *m.grad_fn;
   if (!n.tangents) {
@@ -313,10 +319,7 @@ Tensor with_node_tangent(const Tensor& t, const Node& owner, uint32_t output_nr)
   const Tensor& v = (*owner.tangents)[output_nr];
   if (!v.defined()) return t;
   Tensor out = t->requires_grad ? t : detached(t);
-  AutogradMeta& m = meta(out);
-  m.forward_grad = v;
-  m.forward_epoch = dual.epoch;
-  out->has_forward_grad = true;
+  attach(out, v);
   return out;
 }
 

@@ -98,6 +98,8 @@ NodePtr accumulator_of(const Tensor& leaf) {
 Edge gradient_edge(const Tensor& t) {
   if (!t->requires_grad) return {};
   if (NodePtr fn = grad_fn(t)) return {std::move(fn), t->autograd->output_nr};
+  // The flag of a view can be its base's only: no gradient arrives at such a view.
+  if (const AutogradMeta* m = meta_or_null(t); m && m->view && !m->view->own_flag) return {};
   return {accumulator_of(t), 0};
 }
 
@@ -171,6 +173,7 @@ void set_requires_grad(const Tensor& t, bool on) {
           "var.detach().");
     return;
   }
+  if (AutogradMeta* m = meta_or_null(t); m && m->view) m->view->own_flag = on;
   if (t->requires_grad == on) return;
   meta(t);  // so that threads which share a leaf never race to make it
   t->requires_grad = on;

@@ -134,6 +134,7 @@ struct ViewInfo {
   bool multi_output = false;         // split, unbind: in-place is forbidden
   bool made_in_no_grad = false, made_in_inference = false;
   bool custom_function = false;      // returned by a custom Function: in-place is forbidden
+  bool own_flag = false;             // requires_grad_() was called on the view itself
 };
 
 struct AutogradMeta {

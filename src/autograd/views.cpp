@@ -81,6 +81,7 @@ void mark_view(const Tensor& base, const Tensor& result, Replay replay, bool mul
   AutogradMeta& m = meta(result);
   if (multi_output) info->creator = m.grad_fn;
   if (!info->base->requires_grad) link_view(meta(info->base), *info);
+  else if (is_differentiable(result.dtype())) result->requires_grad = true;
   m.view = std::move(info);
 }
 
@@ -95,6 +96,35 @@ Tensor alias_as_view(const Tensor& t) {
 }
 
 // ---- grad_fn
+// Views whose writes cannot be recorded. `later`: not this write, but one to the base or to another
+// view, is what made the present history of the view.
+static void check_creation(const ViewInfo& v, const AutogradMeta& m, bool later) {
+  if (!v.multi_output && !v.custom_function && !v.made_in_no_grad && !v.made_in_inference) return;
+  const char* what = later ? "and its base or another view of its base has been modified inplace"
+                           : "and is being modified inplace";
+  if (v.made_in_inference || v.made_in_no_grad) {
+    bool inf = v.made_in_inference;
+    const char* block = inf ? "inference_mode" : "no_grad";
+    fail("A view was created in ", inf ? "inference mode " : "no_grad mode ", what,
+         inf ? " in normal mode" : " with grad mode enabled",
+         ". Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify "
+         "your code by moving both the view and the inplace either both inside the ", block,
+         " block (if you don't want the inplace to be tracked) or both outside (if you want the "
+         "inplace to be tracked).");
+  }
+  NodePtr fn = v.creator ? v.creator : m.grad_fn;
+  std::string which = fn ? str("Output ", m.output_nr, " of ", short_name(*fn), " is a view ")
+                         : std::string("This view ");
+  if (v.multi_output)
+    fail(which, what, ". This view is the output of a function that returns multiple views. Such "
+         "functions do not allow the output views to be modified inplace. You should replace the "
+         "inplace operation by an out-of-place one.");
+  fail(which, what, ". This view was created inside a custom Function (or because an input was "
+       "returned as-is) and the autograd logic to handle view+inplace would override the custom "
+       "backward associated with the custom Function, leading to incorrect gradients. This behavior "
+       "is forbidden. You can fix this by cloning the output of the custom Function.");
+}
+
 static void move_retain_hook(AutogradMeta& m, const NodePtr& from, const NodePtr& to) {
   if (!m.retain) return;
   if (from)
@@ -104,6 +134,7 @@ static void move_retain_hook(AutogradMeta& m, const NodePtr& from, const NodePtr
 
 static NodePtr rebuild(const Tensor& t, AutogradMeta& m) {
   ViewInfo& v = *m.view;
+  check_creation(v, m, true);
   uint32_t version = t.version();
   Tensor again;
   {
@@ -216,33 +247,8 @@ void set_edge(const Tensor& t, NodePtr node, uint32_t nr) {
 
 // ---- what may be written
 static void check_view_write(const Tensor& self, AutogradMeta& m) {
-  const ViewInfo& v = *m.view;
-  if (v.multi_output || v.custom_function || v.made_in_no_grad || v.made_in_inference) {
-    if (v.made_in_inference || v.made_in_no_grad) {
-      bool inf = v.made_in_inference;
-      const char* block = inf ? "inference_mode" : "no_grad";
-      fail("A view was created in ", inf ? "inference mode" : "no_grad mode",
-           " and is being modified inplace ", inf ? "in normal mode" : "with grad mode enabled",
-           ". Given that this use case is ambiguous and error-prone, it is forbidden. You can "
-           "clarify your code by moving both the view and the inplace either both inside the ",
-           block, inf ? " block" : " block",
-           " (if you don't want the inplace to be tracked) or both outside (if you want the "
-           "inplace to be tracked).");
-    }
-    NodePtr fn = v.creator ? v.creator : m.grad_fn;
-    std::string which = fn ? str("Output ", m.output_nr, " of ", short_name(*fn))
-                           : std::string("This tensor");
-    if (v.multi_output)
-      fail(which, " is a view and is being modified inplace. This view is the output of a function "
-           "that returns multiple views. Such functions do not allow the output views to be "
-           "modified inplace. You should replace the inplace operation by an out-of-place one.");
-    fail(which, " is a view and is being modified inplace. This view was created inside a custom "
-         "Function (or because an input was returned as-is) and the autograd logic to handle "
-         "view+inplace would override the custom backward associated with the custom Function, "
-         "leading to incorrect gradients. This behavior is forbidden. You can fix this by cloning "
-         "the output of the custom Function.");
-  }
-  check(!(self->requires_grad && v.base->requires_grad && is_leaf(v.base)),
+  check_creation(*m.view, m, false);
+  check(!(self->requires_grad && m.view->base->requires_grad && is_leaf(m.view->base)),
         "a view of a leaf Variable that requires grad is being used in an in-place operation.");
 }
 

@@ -64,6 +64,18 @@ PyObject* get_grad(const Tensor& t) {
   auto* m = meta_or_null(t);
   return m ? wrap(m->grad) : none();
 }
+PyObject* get_grad_warned(const Tensor& t) {
+  auto* m = meta_or_null(t);
+  if (m && !m->grad.defined() && !m->retains_grad && !is_leaf(t)) {
+    check_python(PyErr_WarnEx(PyExc_UserWarning,
+        "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad "
+        "attribute won't be populated during autograd.backward(). If you indeed want the .grad field "
+        "to be populated for a non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. If you "
+        "access the non-leaf Tensor by mistake, make sure you access the leaf Tensor instead. See "
+        "github.com/pytorch/pytorch/pull/30531 for more information.", 1) == 0);
+  }
+  return get_grad(t);
+}
 PyObject* get_grad_fn(const Tensor& t) { return wrap_grad_fn ? wrap_grad_fn(t) : none(); }
 PyObject* get_data(const Tensor& t) { return wrap(shallow_copy(t)); }
 PyObject* get_base(const Tensor& t) {
@@ -161,7 +173,7 @@ PyGetSetDef tensor_properties[] = {
     RL_GETSET(requires_grad, get_requires_grad, set_requires_grad_property),
     RL_GET(is_leaf, get_is_leaf), RL_GET(_version, get_version), RL_GET(output_nr, get_output_nr),
     RL_GET(retains_grad, get_retains_grad), RL_GET(name, get_name),
-    RL_GETSET(grad, get_grad, set_grad_property), RL_GETSET(_grad, get_grad, set_grad_property),
+    RL_GETSET(grad, get_grad_warned, set_grad_property), RL_GETSET(_grad, get_grad, set_grad_property),
     RL_GET(grad_fn, get_grad_fn), RL_GET(_grad_fn, get_grad_fn),
     RL_GETSET(data, get_data, set_data_property), RL_GET(_base, get_base),
     RL_GETSET(names, get_names, set_names), RL_GET(is_cpu, get_is_cpu),
