@@ -48,6 +48,16 @@ Buffer regularise(GemmOperand& x, int64_t batch, int64_t rows, int64_t cols, int
   return buffer;
 }
 
+bool try_small(DType dtype, const GemmProblem& p) {
+  switch (dtype) {
+    case DType::Float: return cpu::small_gemm_f32(p);
+    case DType::Double: return cpu::small_gemm_f64(p);
+    case DType::Half: return cpu::small_gemm_f16(p);
+    case DType::BFloat16: return cpu::small_gemm_bf16(p);
+    default: return false;
+  }
+}
+
 bool try_onednn(onednn::Type type, const GemmProblem& p) {
   onednn::MatMul q;
   q.type = q.b_type = q.c_type = q.bias_type = type;
@@ -198,8 +208,7 @@ void gemm(DType dtype, const GemmProblem& given) { gemm_conj(dtype, given, false
 void gemm_conj(DType dtype, const GemmProblem& given, bool conj_a, bool conj_b) {
   if (given.batch == 0 || given.m == 0 || given.n == 0) return;
   if (is_integral(dtype, true)) return cpu::plain_gemm(dtype, given);
-  if (dtype == DType::Float && cpu::small_gemm_f32(given)) return;
-  if (dtype == DType::Double && cpu::small_gemm_f64(given)) return;
+  if (try_small(dtype, given)) return;
   GemmProblem p = given;
   const int64_t item = itemsize(dtype);
   if (!(p.c.col == 1 || p.n == 1) || !regular(p.c, p.m, p.n)) {

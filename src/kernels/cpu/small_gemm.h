@@ -1,5 +1,5 @@
 // Matrix products where a library call costs more than the arithmetic: tiny ones, and products
-// with a vector. Our own code, for float and double. Larger ones are for oneDNN and OpenBLAS; the
+// with a vector. Our own code, for floating types. Larger ones are for oneDNN and OpenBLAS; the
 // order is decided in kernels/gemm.cpp, which is what operators call.
 #pragma once
 #include <cstdint>
@@ -25,5 +25,7 @@ struct GemmProblem {
 // False when the product is not for this kernel; then nothing has been written.
 RL_KERNEL(bool, small_gemm_f32, (const GemmProblem& p));
 RL_KERNEL(bool, small_gemm_f64, (const GemmProblem& p));
+RL_KERNEL(bool, small_gemm_f16, (const GemmProblem& p));
+RL_KERNEL(bool, small_gemm_bf16, (const GemmProblem& p));
 
 }  // namespace rl::cpu
