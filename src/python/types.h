@@ -68,5 +68,6 @@ bool add_construct_functions(PyObject* module);
 bool add_registry_functions(PyObject* module);
 bool add_return_types(PyObject* module);
 bool add_serialize_functions(PyObject* module);
+bool add_nn_module_functions(PyObject* module);
 
 }  // namespace rl::py

@@ -49,6 +49,10 @@ __all__ = [
 _DENSE_DEVICES = frozenset(("cpu", "cuda", "xpu", "mps", "hip", "hpu"))
 
 
+# Attribute reads and calls as slots of the type, where the extension has them.
+_adopt = getattr(torch._C, "_nn_module_adopt", lambda cls: None)
+
+
 def _addindent(text, spaces):
     first, *rest = text.split("\n")
     if not rest:
@@ -192,6 +196,10 @@ class Module:
         state["_modules"] = {}
         if self.call_super_init:
             super().__init__(*args, **kwargs)
+
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        _adopt(cls)
 
     forward = _forward_unimplemented
 
@@ -702,4 +710,7 @@ for _part in (_hooks, _state_dict):
         _function = getattr(_part, _name)
         _function.__module__ = __name__
         _function.__qualname__ = "Module." + _name
-_forward_unimplemented.__qualname__ = "_forward_unimplemented"
+
+if hasattr(torch._C, "_nn_module_setup"):
+    torch._C._nn_module_setup(Module, _global_forward_hooks, _global_forward_pre_hooks,
+                              _global_backward_hooks, _global_backward_pre_hooks)
