@@ -294,7 +294,7 @@ def _cuda_array_interface(self):
 # ---------------------------------------------------------------- types, devices, memory
 
 
-def type(self, dtype=None, non_blocking=False, **kwargs):
+def _type_method(self, dtype=None, non_blocking=False, **kwargs):
     """Without argument the name, such as ``"torch.FloatTensor"``; else a converted tensor."""
     if dtype is None:
         middle = "" if self.device.type == "cpu" else self.device.type + "."
@@ -442,14 +442,6 @@ def _nnz(self):
     )
 
 
-def _named(name):
-    def method(self, *args, **kwargs):
-        raise NotImplementedError(f"Tensor.{name}: named tensors are not implemented")
-
-    method.__name__ = name
-    return method
-
-
 # ---------------------------------------------------------------- overriding
 
 
@@ -498,7 +490,7 @@ __torch_function__ = classmethod(_default_torch_function)
 _METHODS = (
     "__repr__ __format__ __dir__ __deepcopy__ __reduce_ex__ __setstate__ backward reinforce "
     "__iter__ __contains__ __reversed__ apply_ map_ map2_ numpy __array__ __array_wrap__ __dlpack__ "
-    "__dlpack_device__ type type_as get_device ipu xpu mtia pin_memory storage _typed_storage "
+    "__dlpack_device__ type_as get_device ipu xpu mtia pin_memory storage _typed_storage "
     "storage_type is_shared share_memory_ record_stream const_data_ptr dim_order is_set_to "
     "is_distributed module_load _reduce_ex_internal __torch_function__"
 )
@@ -511,14 +503,14 @@ def _install():
         if callable(f):
             f.__qualname__ = f"Tensor.{name}"
         setattr(Tensor, name, f)
+    Tensor.type = _type_method
+    _type_method.__name__, _type_method.__qualname__ = "type", "Tensor.type"
     Tensor.__array_priority__ = 1000
     Tensor.__str__ = lambda self: self.__repr__()
     Tensor.__str__.__qualname__ = "Tensor.__str__"
     Tensor.__torch_dispatch__ = _C._disabled_torch_dispatch_impl
     Tensor.__cuda_array_interface__ = property(_cuda_array_interface)
     Tensor.volatile = property(lambda self: False)
-    for name in ("refine_names", "align_to", "align_as", "rename", "rename_", "unflatten_names"):
-        setattr(Tensor, name, _named(name))
     if not hasattr(Tensor, "_nnz"):
         Tensor._nnz = _nnz
     Tensor.__doc__ = "An n-dimensional array of one dtype that can record what is done to it."

@@ -78,6 +78,16 @@ std::string given(const Call& c) {
   return s;
 }
 
+// Functions that still have a second, deprecated order of arguments in PyTorch say it differently
+// when too few are given.
+bool takes_old_forms(std::string_view name) {
+  if (name.ends_with('_')) name.remove_suffix(1);
+  for (const char* n : {"add", "sub", "addbmm", "addcdiv", "addcmul", "addmm", "addmv", "addr",
+                        "baddbmm", "sspaddmm"})
+    if (name == n) return true;
+  return false;
+}
+
 int required(const Signature& s, int first) {
   int n = 0;
   for (int i = first; i < s.max_positional; ++i) n += !s.params[i].has_default;
@@ -126,15 +136,16 @@ int required(const Signature& s, int first) {
   std::vector<bool> given_at(s.num, false);
   for (; i < s.max_positional && a < c.nargs; ++i, ++a) {
     given_at[i] = true;
-    if (!accepts(s.params[i], c.args[a], ignored)) {
-      bool more = a + 1 < c.nargs && i + 1 >= s.max_positional && !s.varargs_ints;
-      if (more) break;
-      wrong_argument(c, s.params[i], c.args[a], a);
-    }
     if (s.varargs_ints && i == s.varargs_at && is_int_like(c.args[a])) {
       for (Py_ssize_t b = a; b < c.nargs; ++b)
         if (!is_int_like(c.args[b])) wrong_argument(c, s.params[i], c.args[b], b);
       a = c.nargs;
+      break;
+    }
+    if (!accepts(s.params[i], c.args[a], ignored)) {
+      bool more = a + 1 < c.nargs && i + 1 >= s.max_positional;
+      if (more) break;
+      wrong_argument(c, s.params[i], c.args[a], a);
     }
   }
   if (a < c.nargs) too_many(c, s);
@@ -155,6 +166,9 @@ int required(const Signature& s, int first) {
     if (!given_at[j] && !s.params[j].has_default) {
       missing += (count++ ? ", \"" : "\"") + std::string(s.params[j].name) + "\"";
     }
+  if (count && takes_old_forms(c.o.name))
+    fail_as(ErrorKind::Type, c.o.name, "() received an invalid combination of arguments - got (",
+            given(c), "), but expected ", pretty(s));
   if (count)
     fail_as(ErrorKind::Type, c.o.name, "() missing ", count, " required positional argument",
             "s: ", missing);
@@ -182,7 +196,8 @@ bool plausible(const Call& c, const Signature& s) {
 // "didn't match because ..." is only said where every parameter has an argument.
 std::string reason(const Call& c, const Signature& s) {
   int first = c.first();
-  if (c.nargs + c.nkw() != s.num - first) return "";
+  bool star = s.max_positional < s.num;  // counted as an argument in this comparison
+  if (c.nargs + c.nkw() != s.num - first + star) return "";
   std::string unknown;
   for (Py_ssize_t k = 0; k < c.nkw(); ++k)
     if (find_parameter(s, PyTuple_GET_ITEM(c.kwnames, k)) < first)
@@ -196,10 +211,11 @@ std::string reason(const Call& c, const Signature& s) {
   for (Py_ssize_t i = 0; i < c.nargs + c.nkw(); ++i) {
     int at = i < c.nargs ? first + int(i)
                          : find_parameter(s, PyTuple_GET_ITEM(c.kwnames, i - c.nargs));
+    if (i < c.nargs && at >= s.max_positional) at = -1;
     std::string t = given_name(c.args[i]);
     if (i >= c.nargs)
       t = std::string(PyUnicode_AsUTF8(PyTuple_GET_ITEM(c.kwnames, i - c.nargs))) + "=" + t;
-    bool ok = accepts(s.params[at], c.args[i], ignored);
+    bool ok = at >= 0 && accepts(s.params[at], c.args[i], ignored);
     bad |= !ok;
     list += (i ? ", " : "") + (ok ? t : "!" + t + "!");
   }

@@ -56,6 +56,7 @@ struct Call {
   Py_ssize_t nargs;
   PyObject* kwnames;
   bool method;
+  bool numbers = false;  // see numbers_allowed
 };
 
 // x.view(2, 3): an int at the place of a list takes all the positional arguments that are left.
@@ -85,6 +86,19 @@ bool match_keywords(const Signature& s, const Call& c, int from, int first, PyOb
   return true;
 }
 
+// torch.add(1, x): arithmetic takes a number for its first tensor, too.
+bool numbers_allowed(const Overloads& o) {
+  static const std::string_view names[] = {"add", "sub", "mul", "div", "divide", "multiply",
+                                           "subtract", "true_divide", "floor_divide"};
+  for (auto n : names)
+    if (n == o.name) return true;
+  return false;
+}
+
+PyObject* number_as_tensor(PyObject* o) {
+  return keep.put(wrap(wrapped_number(to_scalar(o))));
+}
+
 bool is_out(const Param& p) { return p.kind == Kind::Out || p.kind == Kind::OutTuple; }
 
 bool match(const Signature& s, const Call& c, PyObject** v, Overriding& who) {
@@ -99,7 +113,10 @@ bool match(const Signature& s, const Call& c, PyObject** v, Overriding& who) {
       a = c.nargs;
       break;
     }
-    if (!accepts(p[i], o, who)) return false;
+    if (!accepts(p[i], o, who)) {
+      if (!c.numbers || p[i].kind != Kind::Tensor || !is_number_like(o)) return false;
+      o = number_as_tensor(o);
+    }
     v[i] = o;
   }
   if (a < c.nargs) return false;
@@ -149,7 +166,7 @@ int find_parameter(const Signature& s, PyObject* keyword) {
 
 int bind(const Overloads& o, PyObject* self, PyObject* const* args, Py_ssize_t nargs,
          PyObject* kwnames, PyObject** v) {
-  Call c{self, args, nargs, kwnames, o.method};
+  Call c{self, args, nargs, kwnames, o.method, false};
   for (int i = 0; i < o.num; ++i) {
     const Signature& s = o.sigs[i];
     if (kwnames && s.num && !s.params[s.num - 1].interned) intern_names(s);
@@ -159,6 +176,14 @@ int bind(const Overloads& o, PyObject* self, PyObject* const* args, Py_ssize_t n
     return i;
   }
   for (int i = 0; i < o.num; ++i) intern_names(o.sigs[i]);
+  if (!c.method && !c.numbers && nargs && numbers_allowed(o)) {
+    Call again = c;
+    again.numbers = true;
+    for (int i = 0; i < o.num; ++i) {
+      Overriding who;
+      if (match(o.sigs[i], again, v, who)) return i;
+    }
+  }
   set_bind_error(o, self, args, nargs, kwnames);
   return kHandled;
 }

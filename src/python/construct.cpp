@@ -226,7 +226,7 @@ Tensor legacy_from_sequence(PyObject* data, DType dtype, Device device) {
 
 Tensor legacy_from_tensor(const Tensor& other, DType dtype, const char* name) {
   check_type(other.dtype() == dtype, "expected ", name, " (got ", dtype_name(other.dtype()), ")");
-  return ops::call_tensor("alias", "", {other});
+  return ops::alias_view(other);
 }
 
 Tensor legacy_from_storage(PyObject* o, DType dtype) {
@@ -278,7 +278,7 @@ PyObject* method_new(PyObject* self, PyObject* args, PyObject* kwargs) {
   return guarded([&] {
     const Tensor& t = tensor_of(self);
     PyObject* a = PyTuple_GET_SIZE(args) == 1 ? PyTuple_GET_ITEM(args, 0) : nullptr;
-    if (a && is_tensor(a)) return wrap(ops::call_tensor("alias", "", {tensor_of(a)}));
+    if (a && is_tensor(a)) return wrap(ops::alias_view(tensor_of(a)));
     return wrap(legacy_new(t.dtype(), t.device(), args, kwargs));
   });
 }

@@ -36,9 +36,7 @@ void generator_dealloc(PyObject* o) {
   auto* g = reinterpret_cast<GeneratorObject*>(o);
   if (g->weakrefs) PyObject_ClearWeakRefs(o);
   if (g->value) g->value->release();
-  PyTypeObject* type = Py_TYPE(o);
-  type->tp_free(o);
-  if (type->tp_flags & Py_TPFLAGS_HEAPTYPE) Py_DECREF(type);
+  Py_TYPE(o)->tp_free(o);  // of a subclass, its own deallocator drops the type
 }
 
 // Seeds may be negative: they stand for their two's complement, as in PyTorch.

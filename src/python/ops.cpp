@@ -2,6 +2,8 @@
 #include "python/ops.h"
 
 #include "autograd/node.h"
+#include "gen/ops/create.h"
+#include "gen/ops/views.h"
 #include "python/errors.h"
 
 namespace rl::py::ops {
@@ -22,9 +24,9 @@ Tensor call_tensor(const char* name, const char* overload, Stack arguments) {
 }
 
 Tensor numpy_T(const Tensor& t) {
-  std::vector<int64_t> dims;
+  Dims dims;
   for (int64_t d = t.dim(); d-- > 0;) dims.push_back(d);
-  return call_tensor("permute", "", {t, dims});
+  return permute(t, dims);
 }
 
 Tensor conj(const Tensor& t) { return t.is_complex() ? call_tensor("conj", "", {t}) : t; }
@@ -32,7 +34,7 @@ Tensor conj(const Tensor& t) { return t.is_complex() ? call_tensor("conj", "", {
 Tensor matrix_transpose(const Tensor& t, const char* name, bool conjugate) {
   check(t.dim() >= 2, "tensor.", name, " is only supported on matrices or batches of matrices. Got ",
         t.dim(), "-D tensor.");
-  Tensor r = call_tensor("transpose", "int", {t, int64_t(-2), int64_t(-1)});
+  Tensor r = transpose(t, -2, -1);
   return conjugate ? conj(r) : r;
 }
 
@@ -45,18 +47,16 @@ Tensor matrix_H(const Tensor& t) {
 
 Tensor real(const Tensor& t) {
   if (!t.is_complex()) return t;
-  return call_tensor("select", "int",
-                     {call_tensor("view_as_real", "", {t}), int64_t(-1), int64_t(0)});
+  return select(view_as_real(t), -1, 0);
 }
 
 Tensor imag(const Tensor& t) {
-  check(t.is_complex(), "imag is not implemented for tensors with non-complex dtypes.");
-  return call_tensor("select", "int",
-                     {call_tensor("view_as_real", "", {t}), int64_t(-1), int64_t(1)});
+  check_type(t.is_complex(), "imag is not implemented for tensors with non-complex dtypes.");
+  return select(view_as_real(t), -1, 1);
 }
 
 void copy_into(const Tensor& self, const Tensor& source) {
-  call("copy_", "", {self, source, false});
+  copy_(self, source, false);
 }
 
 void set_data(const Tensor& t, const Tensor& data) {
@@ -87,7 +87,7 @@ Tensor to(const Tensor& t, std::optional<DType> dtype, std::optional<Device> dev
   return call_tensor("_to_copy", "", {t, d, IValue(), v, IValue(), false, f});
 }
 
-Tensor alias_view(const Tensor& t) { return call_tensor("alias", "", {t}); }
+Tensor alias_view(const Tensor& t) { return expand(t, t.sizes()); }
 
 void fill(const Tensor& self, const Tensor& value) {
   call("fill_", find_op("fill_", "Tensor") ? "Tensor" : "", {self, value});

@@ -33,9 +33,7 @@ void storage_dealloc(PyObject* o) {
     s->value->python = nullptr;
     s->value->release();
   }
-  PyTypeObject* type = Py_TYPE(o);
-  type->tp_free(o);
-  if (type->tp_flags & Py_TPFLAGS_HEAPTYPE) Py_DECREF(type);
+  Py_TYPE(o)->tp_free(o);  // of a subclass, its own deallocator drops the type
 }
 
 StoragePtr bytes_of_sequence(PyObject* sequence) {

@@ -258,7 +258,7 @@ PyObject* as_subclass(PyObject* self, PyObject* const* args, Py_ssize_t nargs, P
     auto* type = reinterpret_cast<PyTypeObject*>(cls);
     check_type(PyType_IsSubtype(type, &tensor_base_type),
                "cls must be a type of tensors, not ", type->tp_name);
-    return wrap_as(type, ops::call_tensor("alias", "", {tensor_of(self)}));
+    return wrap_as(type, ops::alias_view(tensor_of(self)));
   });
 }
 
@@ -269,7 +269,7 @@ PyObject* convert_result(PyObject*, PyObject* const* args, Py_ssize_t nargs) {
     auto* type = reinterpret_cast<PyTypeObject*>(args[1]);
     if (type == tensor_type || !is_tensor(args[0]) || PyType_IsSubtype(Py_TYPE(args[0]), type))
       return new_ref(args[0]);
-    return wrap_as(type, ops::call_tensor("alias", "", {tensor_of(args[0])}));
+    return wrap_as(type, ops::alias_view(tensor_of(args[0])));
   });
 }
 

@@ -120,10 +120,9 @@ PyObject* slot_inplace_power(PyObject* a, PyObject* b, PyObject*) {
   return inplace_power(a, b);
 }
 
-Scalar one_element(PyObject* o, const char* what) {
+Scalar one_element(PyObject* o) {
   const Tensor& t = tensor_of(o);
-  check(t.numel() == 1, "a Tensor with ", t.numel(), " elements cannot be converted to Scalar");
-  (void)what;
+  check_value(t.numel() == 1, "only one element tensors can be converted to Python scalars");
   return item(t);
 }
 
@@ -148,7 +147,7 @@ PyObject* slot_int(PyObject* o) {
   return guarded([&]() -> PyObject* {
     PyObject* r = nullptr;
     if (method_overridden(o, "__int__", nullptr, 0, nullptr, &r)) return r;
-    Scalar s = one_element(o, "int");
+    Scalar s = one_element(o);
     check(!s.is_complex() || s.to_complex().imag() == 0,
           "value cannot be converted to type int64_t without overflow");
     if (!s.is_integral()) return PyLong_FromDouble(s.to_double());
@@ -161,7 +160,7 @@ PyObject* slot_float(PyObject* o) {
   return guarded([&]() -> PyObject* {
     PyObject* r = nullptr;
     if (method_overridden(o, "__float__", nullptr, 0, nullptr, &r)) return r;
-    Scalar s = one_element(o, "float");
+    Scalar s = one_element(o);
     check(!s.is_complex() || s.to_complex().imag() == 0,
           "value cannot be converted to type double without overflow");
     return PyFloat_FromDouble(s.is_complex() ? s.to_complex().real() : s.to_double());

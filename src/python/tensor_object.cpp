@@ -159,7 +159,8 @@ PyObject* tensor_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
 
 int tensor_init(PyObject*, PyObject*, PyObject*) { return 0; }
 
-Py_hash_t tensor_hash(PyObject* o) { return _Py_HashPointer(o); }
+// id(x), as programs that use ids as keys expect
+Py_hash_t tensor_hash(PyObject* o) { return reinterpret_cast<Py_hash_t>(o); }
 
 PyGetSetDef* all_properties() { return tensor_properties; }
 

@@ -82,11 +82,6 @@ PyObject* get_base(const Tensor& t) {
   auto* m = meta_or_null(t);
   return m && m->view ? wrap(m->view->base) : none();
 }
-PyObject* get_names(const Tensor& t) {
-  PyObject* r = PyTuple_New(t.dim());
-  for (Py_ssize_t i = 0; r && i < t.dim(); ++i) PyTuple_SET_ITEM(r, i, none());
-  return r;
-}
 PyObject* get_is_cpu(const Tensor& t) { return boolean(t.device().is_cpu()); }
 PyObject* get_is_cuda(const Tensor& t) { return boolean(t.device().is_cuda()); }
 PyObject* get_is_meta(const Tensor& t) { return boolean(t.is_meta()); }
@@ -142,9 +137,6 @@ void set_accumulate_hooks(const Tensor& t, PyObject* v) {
 }
 void set_real(const Tensor& t, PyObject* v) { ops::copy_into(ops::real(t), to_operand(v)); }
 void set_imag(const Tensor& t, PyObject* v) { ops::copy_into(ops::imag(t), to_operand(v)); }
-void set_names(const Tensor&, PyObject* v) {
-  check_implemented(v == Py_None, "Tensor.names: named tensors are not implemented");
-}
 
 }  // namespace
 
@@ -158,7 +150,7 @@ RL_NAME(shape); RL_NAME(dtype); RL_NAME(device); RL_NAME(layout); RL_NAME(ndim);
 RL_NAME(itemsize); RL_NAME(nbytes); RL_NAME(requires_grad); RL_NAME(is_leaf);
 RL_NAME(_version); RL_NAME(output_nr); RL_NAME(retains_grad); RL_NAME(name); RL_NAME(grad);
 RL_NAME(_grad); RL_NAME(grad_fn); RL_NAME(_grad_fn); RL_NAME(data); RL_NAME(_base);
-RL_NAME(names); RL_NAME(is_cpu); RL_NAME(is_cuda); RL_NAME(is_meta); RL_NAME(is_sparse);
+RL_NAME(is_cpu); RL_NAME(is_cuda); RL_NAME(is_meta); RL_NAME(is_sparse);
 RL_NAME(is_sparse_csr); RL_NAME(is_mkldnn); RL_NAME(is_mps); RL_NAME(is_xpu); RL_NAME(is_xla);
 RL_NAME(is_ipu); RL_NAME(is_hpu); RL_NAME(is_maia); RL_NAME(is_mtia); RL_NAME(is_vulkan);
 RL_NAME(is_quantized); RL_NAME(is_nested); RL_NAME(_backward_hooks);
@@ -176,7 +168,7 @@ PyGetSetDef tensor_properties[] = {
     RL_GETSET(grad, get_grad_warned, set_grad_property), RL_GETSET(_grad, get_grad, set_grad_property),
     RL_GET(grad_fn, get_grad_fn), RL_GET(_grad_fn, get_grad_fn),
     RL_GETSET(data, get_data, set_data_property), RL_GET(_base, get_base),
-    RL_GETSET(names, get_names, set_names), RL_GET(is_cpu, get_is_cpu),
+    RL_GET(is_cpu, get_is_cpu),
     RL_GET(is_cuda, get_is_cuda), RL_GET(is_meta, get_is_meta), RL_GET(is_sparse, get_is_sparse),
     RL_GET(is_sparse_csr, get_is_sparse_csr), RL_GET(is_mkldnn, get_false),
     RL_GET(is_mps, get_is_mps), RL_GET(is_xpu, get_is_xpu), RL_GET(is_xla, get_false),
