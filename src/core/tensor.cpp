@@ -24,7 +24,9 @@ thread_local ImplPool pool;
 
 Tensor make(IntRef sizes, DType dtype, Device device, int64_t numel) {
   auto storage = make_intrusive<Storage>(size_t(numel * itemsize(dtype)), device);
-  return Tensor(new TensorImpl(std::move(storage), dtype, device));
+  Tensor t(new TensorImpl(std::move(storage), dtype, device));
+  t->inference = tls.inference_mode;
+  return t;
 }
 
 template <class T>
@@ -66,6 +68,7 @@ Tensor empty_strided_tensor(IntRef sizes, IntRef strides, DType dtype, Device de
   const int64_t bytes = storage_bytes_needed(sizes, strides, 0, rl::itemsize(dtype));
   auto storage = make_intrusive<Storage>(size_t(bytes), device);
   Tensor t(new TensorImpl(std::move(storage), dtype, device));
+  t->inference = tls.inference_mode;
   t->sizes = sizes;
   t->strides = strides;
   t->refresh();

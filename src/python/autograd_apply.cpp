@@ -24,7 +24,15 @@ Ref attribute(PyObject* o, PyObject* name) { return owned(PyObject_GetAttr(o, na
 // Keyword arguments take their positions in forward's signature.
 Ref bind_keywords(PyObject* cls, PyObject* args, PyObject* kwargs) {
   Ref module = owned(PyImport_ImportModule("torch.autograd.function"));
-  return owned(PyObject_CallMethod(module.get(), "_bind_keywords", "OOO", cls, args, kwargs));
+  return owned(PyObject_CallMethod(module.get(), "_bind_keywords", "OOO", cls, args,
+                                   kwargs ? kwargs : Py_None));
+}
+
+bool lacks_defaults(PyObject* cls, PyObject* args) {
+  static PyObject* flag_name = interned("_has_setup_context");
+  static PyObject* arity_name = interned("_setup_arity");
+  if (attribute(cls, flag_name).get() != Py_True) return false;
+  return PyTuple_GET_SIZE(args) < PyLong_AsSsize_t(attribute(cls, arity_name).get());
 }
 
 void scan_inputs(Call& c) {
@@ -251,7 +259,9 @@ PyObject* function_apply(PyObject* cls, PyObject* args, PyObject* kwargs) {
     check_type(PyType_Check(backward_cls.get()) && PyType_IsSubtype(type, &function_base_type),
                "_backward_cls must be a subclass of torch._C._FunctionBase");
     c.ctx = owned(type->tp_new(type, args, nullptr));
-    c.args = kwargs && PyDict_GET_SIZE(kwargs) ? bind_keywords(cls, args, kwargs) : Ref::borrow(args);
+    bool keywords = kwargs && PyDict_GET_SIZE(kwargs);
+    c.args = keywords || lacks_defaults(cls, args) ? bind_keywords(cls, args, kwargs)
+                                                   : Ref::borrow(args);
     scan_inputs(c);
     Ref raw = run_forward(cls, c);
     Ref out = process_outputs(c, raw.get());

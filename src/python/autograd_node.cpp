@@ -177,8 +177,12 @@ PyTypeObject* type_of(const Node& n) {
   std::string name = n.name();
   auto it = types.find(name);
   if (it != types.end()) return it->second;
-  PyType_Slot slots[] = {{0, nullptr}, {0, nullptr}};
-  if (n.accumulates) slots[0] = {Py_tp_getset, leaf_properties};
+  PyType_Slot slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},
+                         {Py_tp_traverse, reinterpret_cast<void*>(traverse)},
+                         {Py_tp_clear, reinterpret_cast<void*>(clear)},
+                         {0, nullptr},
+                         {0, nullptr}};
+  if (n.accumulates) slots[3] = {Py_tp_getset, leaf_properties};
   auto* kept = new std::string(name);
   PyType_Spec spec = {kept->c_str(), sizeof(NodeObject), 0,
                       Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,

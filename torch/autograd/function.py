@@ -87,6 +87,11 @@ class FunctionMeta(type):
         cls._backward_cls = type(name + "Backward", (BackwardCFunction,), {"_forward_cls": cls})
         setup = getattr(cls, "setup_context", None)
         cls._has_setup_context = setup is not None and setup is not _no_setup_context
+        # setup_context sees all arguments of forward: with fewer given, the defaults are filled in.
+        forward = getattr(cls, "forward", None)
+        code = getattr(forward, "__code__", None)
+        has_defaults = code is not None and forward.__defaults__
+        cls._setup_arity = code.co_argcount if has_defaults else 0
 
 
 def _no_setup_context(ctx, inputs, output):
@@ -154,7 +159,7 @@ def _bind_keywords(cls, args, kwargs):
     """Arguments of forward in the order of its signature (called by ``apply``)."""
     import inspect
     params = args if cls._has_setup_context else (None, *args)
-    bound = inspect.signature(cls.forward).bind(*params, **kwargs)
+    bound = inspect.signature(cls.forward).bind(*params, **(kwargs or {}))
     bound.apply_defaults()
     if bound.kwargs:
         raise TypeError(f"{cls.__name__}.apply() cannot pass keyword-only arguments: "
