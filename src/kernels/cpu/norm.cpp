@@ -1,81 +1,103 @@
 // Pieces of the normalisation layers (see norm.h).
 #include "kernels/cpu/norm.h"
 
+#include "kernels/cpu/rows.h"
 #include "kernels/cpu/vecmath.h"
 
 namespace rl::cpu::RL_ISA {
 namespace {
 
-// Sums over a row in double: calls f(low, high, first, count) with widened registers of every
-// operand in turn. kBlock elements at a time keep the loops simple and vectorised.
-template <class T, class F>
-RL_INLINE double sum_of(int64_t n, F&& term) {
-  double lanes[16] = {};
-  int64_t i = 0;
-  for (; i + 16 <= n; i += 16)
-    for (int l = 0; l < 16; ++l) lanes[l] += term(i + l);
-  for (int l = 0; i < n; ++i, ++l) lanes[l] += term(i);
-  for (int half = 8; half > 0; half /= 2)
-    for (int l = 0; l < half; ++l) lanes[l] += lanes[l + half];
-  return lanes[0];
+using rows::for_vectors;
+using rows::load;
+using rows::store;
+
+// Optional per-element parameters: ones or zeros where there are none.
+template <class T>
+RL_INLINE Vec<T> load_or(const T* p, int64_t i, int64_t count, T missing) {
+  return p ? load(p + i, count) : Vec<T>(missing);
 }
 
 template <class T>
 void norm_row_as(bool rms, const T* x, T* y, int64_t n, const T* weight, const T* bias, double eps,
                  double* mean_out, double* rstd_out) {
-  const double mean = rms ? 0.0 : sum_of<T>(n, [&](int64_t i) { return double(x[i]); }) / double(n);
-  const double squares = sum_of<T>(n, [&](int64_t i) {
-    const double d = double(x[i]) - mean;
+  double mean = 0;
+  if (!rms) mean = rows::sum<T>(n, [&](int64_t i, int64_t c) { return load(x + i, c); }) / double(n);
+  // Deviations are taken in T from a mean rounded to T; what that rounding adds is taken off.
+  const Vec<T> m{T(mean)};
+  const double squares = rows::sum<T>(n, [&](int64_t i, int64_t c) {
+    const Vec<T> d = load(x + i, c, T(mean)) - m;
     return d * d;
   });
-  const double rstd = 1.0 / sqrt(squares / double(n) + eps);
+  const double off = mean - double(T(mean));
+  const double rstd = 1.0 / sqrt(squares / double(n) - off * off + eps);
   *mean_out = mean;
   *rstd_out = rstd;
-  const T m = T(mean), s = T(rstd);
-  if (weight && bias) {
-    for (int64_t i = 0; i < n; ++i) y[i] = (x[i] - m) * s * weight[i] + bias[i];
-  } else if (weight) {
-    for (int64_t i = 0; i < n; ++i) y[i] = (x[i] - m) * s * weight[i];
-  } else if (bias) {
-    for (int64_t i = 0; i < n; ++i) y[i] = (x[i] - m) * s + bias[i];
-  } else {
-    for (int64_t i = 0; i < n; ++i) y[i] = (x[i] - m) * s;
-  }
+  const Vec<T> s{T(rstd)};
+  for_vectors<T>(n, [&](int64_t i, int64_t c) {
+    Vec<T> v = (load(x + i, c) - m) * s;
+    if (weight) v = v * load(weight + i, c);
+    if (bias) v = v + load(bias + i, c);
+    store(y + i, v, c);
+  });
 }
 
 template <class T>
 void norm_row_backward_as(bool rms, const T* dy, const T* x, int64_t n, const T* weight,
-                          double mean, double rstd, T* dx, double* dweight, double* dbias) {
-  if (dweight)
-    for (int64_t i = 0; i < n; ++i)
-      dweight[i] += double(dy[i]) * ((double(x[i]) - mean) * rstd);
-  if (dbias)
-    for (int64_t i = 0; i < n; ++i) dbias[i] += double(dy[i]);
-  if (!dx) return;
-  double sum = 0, sum_x = 0;
-  if (weight) {
-    if (!rms) sum = sum_of<T>(n, [&](int64_t i) { return double(dy[i]) * double(weight[i]); });
-    sum_x = sum_of<T>(n, [&](int64_t i) {
-      return double(dy[i]) * double(weight[i]) * (double(x[i]) - mean);
-    });
-  } else {
-    if (!rms) sum = sum_of<T>(n, [&](int64_t i) { return double(dy[i]); });
-    sum_x = sum_of<T>(n, [&](int64_t i) { return double(dy[i]) * (double(x[i]) - mean); });
-  }
+                          double mean, double rstd, T* dx) {
+  const Vec<T> m{T(mean)};
+  rows::WideSum sums, sums_x;
+  for_vectors<T>(n, [&](int64_t i, int64_t c) {
+    const Vec<T> g = load(dy + i, c) * load_or(weight, i, c, T(1));
+    sums.add(g);
+    sums_x.add(g * (load(x + i, c) - m));
+  });
+  const double sum = rms ? 0.0 : sums.total(), sum_x = sums_x.total();
   // dx = rstd * (g - mean(g) - (x - mean) * rstd^2 * mean(g * (x - mean))), g = dy * weight.
-  const T a = T(rstd), m = T(mean);
-  const T b = T(rstd * rstd * rstd * sum_x / double(n)), c = T(rstd * sum / double(n));
-  if (weight) {
-    for (int64_t i = 0; i < n; ++i) dx[i] = dy[i] * weight[i] * a - (x[i] - m) * b - c;
-  } else {
-    for (int64_t i = 0; i < n; ++i) dx[i] = dy[i] * a - (x[i] - m) * b - c;
+  const Vec<T> a{T(rstd)}, b{T(rstd * rstd * rstd * sum_x / double(n))},
+      shift{T(rstd * sum / double(n))};
+  for_vectors<T>(n, [&](int64_t i, int64_t c) {
+    const Vec<T> g = load(dy + i, c) * load_or(weight, i, c, T(1));
+    store(dx + i, g * a - (load(x + i, c) - m) * b - shift, c);
+  });
+}
+
+// Up to 16 rows are added up in T, then in double.
+template <class T>
+void parameter_sums_as(const T* dy, const T* x, int64_t count, int64_t n, const double* mean,
+                       const double* rstd, double* dweight, double* dbias) {
+  constexpr int64_t kStrip = 256, kRows = 16;
+  T w[kStrip], b[kStrip];
+  for (int64_t c = 0; c < n; c += kStrip) {
+    const int64_t m = n - c < kStrip ? n - c : kStrip;
+    for (int64_t r0 = 0; r0 < count; r0 += kRows) {
+      for (int64_t j = 0; j < m; ++j) w[j] = b[j] = T(0);
+      for (int64_t r = r0; r < count && r < r0 + kRows; ++r) {
+        const T *g = dy + r * n + c, *v = x + r * n + c;
+        const T mu = mean ? T(mean[r]) : T(0), s = T(rstd[r]);
+        for (int64_t j = 0; j < m; ++j) {
+          w[j] += g[j] * ((v[j] - mu) * s);
+          b[j] += g[j];
+        }
+      }
+      if (dweight)
+        for (int64_t j = 0; j < m; ++j) dweight[c + j] += double(w[j]);
+      if (dbias)
+        for (int64_t j = 0; j < m; ++j) dbias[c + j] += double(b[j]);
+    }
   }
 }
 
 template <class T>
 void gradient_sums_as(const T* dy, const T* x, int64_t n, double mean, double* sums) {
-  sums[0] += sum_of<T>(n, [&](int64_t i) { return double(dy[i]); });
-  sums[1] += sum_of<T>(n, [&](int64_t i) { return double(dy[i]) * (double(x[i]) - mean); });
+  const Vec<T> m{T(mean)};
+  rows::WideSum a, b;
+  for_vectors<T>(n, [&](int64_t i, int64_t c) {
+    const Vec<T> g = load(dy + i, c);
+    a.add(g);
+    b.add(g * (load(x + i, c) - m));
+  });
+  sums[0] += a.total();
+  sums[1] += b.total() - (mean - double(T(mean))) * a.total();
 }
 
 // Calls f.template operator()<T>().
@@ -97,11 +119,16 @@ void norm_row(DType compute, bool rms, const void* x, void* y, int64_t n, const 
 }
 
 void norm_row_backward(DType compute, bool rms, const void* dy, const void* x, int64_t n,
-                       const void* weight, double mean, double rstd, void* dx, double* dweight,
-                       double* dbias) {
+                       const void* weight, double mean, double rstd, void* dx) {
   typed(compute, [&]<class T>() {
-    norm_row_backward_as<T>(rms, in<T>(dy), in<T>(x), n, in<T>(weight), mean, rstd, out<T>(dx),
-                            dweight, dbias);
+    norm_row_backward_as<T>(rms, in<T>(dy), in<T>(x), n, in<T>(weight), mean, rstd, out<T>(dx));
+  });
+}
+
+void norm_parameter_sums(DType compute, const void* dy, const void* x, int64_t rows, int64_t n,
+                         const double* mean, const double* rstd, double* dweight, double* dbias) {
+  typed(compute, [&]<class T>() {
+    parameter_sums_as<T>(in<T>(dy), in<T>(x), rows, n, mean, rstd, dweight, dbias);
   });
 }
 

@@ -10,10 +10,14 @@ namespace rl::cpu {
 RL_KERNEL(void, norm_row, (DType compute, bool rms, const void* x, void* y, int64_t n,
                            const void* weight, const void* bias, double eps, double* mean,
                            double* rstd));
-// Its gradient: dx (may be null), and dweight, dbias (double[n], may be null) are added to.
+// Its gradient.
 RL_KERNEL(void, norm_row_backward, (DType compute, bool rms, const void* dy, const void* x,
                                     int64_t n, const void* weight, double mean, double rstd,
-                                    void* dx, double* dweight, double* dbias));
+                                    void* dx));
+// dweight, dbias (double[n], may be null) += what `rows` rows contribute. mean may be null.
+RL_KERNEL(void, norm_parameter_sums, (DType compute, const void* dy, const void* x, int64_t rows,
+                                      int64_t n, const double* mean, const double* rstd,
+                                      double* dweight, double* dbias));
 
 // y[i] = x[i] * scale + shift, one scale for the row.
 RL_KERNEL(void, scale_row, (DType compute, const void* x, void* y, int64_t n, double scale,

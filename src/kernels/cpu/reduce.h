@@ -2,8 +2,8 @@
 // the reduced dimension) or columns (contiguous along the outputs) of the operator's compute type
 // into states, states are merged, and `finish` turns them into results.
 //
-// Sums are kept in double (compensated when partial sums are merged), so neither the order of
-// dimensions nor the cut into pieces is visible in a float result.
+// Sums are kept in double (floats are added up by fours first) and compensated when partial sums
+// are merged.
 #pragma once
 #include "core/dtype.h"
 #include "kernels/kernel_table.h"

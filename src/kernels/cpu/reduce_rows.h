@@ -13,6 +13,9 @@ namespace reduce {
 
 template <class R>
 concept HasLanes = requires { typename R::Lanes; };
+// May four elements be added up in the element type before they are widened?
+template <class R>
+concept Groups = requires { R::kGroups; } && R::kGroups;
 
 // Four independent register groups hide the latency of additions; they are joined in pairs.
 template <HasLanes R>
@@ -23,6 +26,14 @@ RL_INLINE typename R::Acc fold_row(const typename R::In* x, int64_t n) {
   int64_t i = 0;
   if (n >= 4 * w) {
     typename R::Lanes b = a, c = a, d = a;
+    if constexpr (Groups<R>) {
+      for (; i + 8 * w <= n; i += 8 * w) {
+        R::step4(a, V::load(x + i), V::load(x + i + w), V::load(x + i + 2 * w),
+                 V::load(x + i + 3 * w));
+        R::step4(b, V::load(x + i + 4 * w), V::load(x + i + 5 * w), V::load(x + i + 6 * w),
+                 V::load(x + i + 7 * w));
+      }
+    }
     for (; i + 4 * w <= n; i += 4 * w) {
       R::step(a, V::load(x + i));
       R::step(b, V::load(x + i + w));
@@ -99,8 +110,13 @@ void columns(void* states, const void* x, int64_t count, int64_t stride, int64_t
       for (; r + 4 <= r1; r += 4) {
         const auto *p0 = in + r * stride + c, *p1 = p0 + stride, *p2 = p1 + stride,
                    *p3 = p2 + stride;
-        for (int64_t j = 0; j < m; ++j)
-          acc[j] = R::step(R::step(R::step(R::step(acc[j], p0[j]), p1[j]), p2[j]), p3[j]);
+        if constexpr (Groups<R>) {
+          for (int64_t j = 0; j < m; ++j)
+            acc[j] = R::step(acc[j], (p0[j] + p1[j]) + (p2[j] + p3[j]));
+        } else {
+          for (int64_t j = 0; j < m; ++j)
+            acc[j] = R::step(R::step(R::step(R::step(acc[j], p0[j]), p1[j]), p2[j]), p3[j]);
+        }
       }
       for (; r < r1; ++r) {
         const auto* p = in + r * stride + c;

@@ -46,6 +46,7 @@ struct SumOf {
   using In = T;
   using Acc = double;
   using State = Compensated;
+  static constexpr bool kGroups = std::is_same_v<T, float> && std::is_same_v<Map, Identity>;
   struct Lanes {
     Vec<double> low, high;  // float uses both halves
   };
@@ -61,6 +62,9 @@ struct SumOf {
     } else {
       a.low += Map::map(x);
     }
+  }
+  static RL_INLINE void step4(Lanes& a, Vec<T> p, Vec<T> q, Vec<T> r, Vec<T> s) {
+    step(a, (p + q) + (r + s));
   }
   static RL_INLINE void join(Lanes& a, const Lanes& b) {
     a.low += b.low;

@@ -2,6 +2,7 @@
 // subtracted first; sums of exponentials are kept in double.
 #include "kernels/cpu/softmax.h"
 
+#include "kernels/cpu/rows.h"
 #include "kernels/cpu/vecmath.h"
 
 namespace rl::cpu::RL_ISA {
@@ -9,29 +10,9 @@ namespace {
 
 constexpr int64_t kStrip = 128;
 
-RL_INLINE void add_wide(Vec<double>& low, Vec<double>& high, Vec<float> x) {
-  low += widen_low(x);
-  high += widen_high(x);
-}
-RL_INLINE void add_wide(Vec<double>& low, Vec<double>&, Vec<double> x) { low += x; }
-
-// Calls f(i, load, store) for whole registers and then for the tail.
-template <class T, class F>
-RL_INLINE void for_vectors(int64_t n, F&& f) {
-  constexpr int64_t w = Vec<T>::size;
-  int64_t i = 0;
-  for (; i + w <= n; i += w) f(i, w);
-  if (i < n) f(i, n - i);
-}
-template <class T>
-RL_INLINE Vec<T> load(const T* p, int64_t count, T fill) {
-  return count == Vec<T>::size ? Vec<T>::load(p) : Vec<T>::load_partial(p, count, fill);
-}
-template <class T>
-RL_INLINE void store(T* p, Vec<T> v, int64_t count) {
-  if (count == Vec<T>::size) v.store(p);
-  else v.store_partial(p, count);
-}
+using rows::for_vectors;
+using rows::load;
+using rows::store;
 
 template <class T>
 RL_INLINE T row_max(const T* x, int64_t n) {
@@ -46,14 +27,14 @@ template <class T, bool kStore>
 RL_INLINE double row_exp_sum(const T* x, T* y, int64_t n, T shift) {
   constexpr T lowest = -__builtin_inf();
   const Vec<T> s(shift);
-  Vec<double> low(0.0), high(0.0);
+  rows::WideSum sum;
   for_vectors<T>(n, [&](int64_t i, int64_t c) {
     const Vec<T> e = exp(load(x + i, c, lowest) - s);
     if constexpr (kStore) store(y + i, e, c);
     // Past the end: exp(-inf - shift) = 0, unless the shift is -inf itself.
-    add_wide(low, high, c == Vec<T>::size ? e : select(Mask<T>::first(c), e, Vec<T>(T(0))));
+    sum.add(c == Vec<T>::size ? e : select(Mask<T>::first(c), e, Vec<T>(T(0))));
   });
-  return hsum(low + high);
+  return sum.total();
 }
 
 template <class T>
@@ -63,13 +44,13 @@ void softmax_row(bool log_of, const T* x, T* y, int64_t n) {
     const double sum = row_exp_sum<T, false>(x, nullptr, n, m);
     const Vec<T> shift(m), l(T(log(sum)));
     for_vectors<T>(n, [&](int64_t i, int64_t c) {
-      store(y + i, load(x + i, c, T(0)) - shift - l, c);
+      store(y + i, load(x + i, c) - shift - l, c);
     });
     return;
   }
   const double sum = row_exp_sum<T, true>(x, y, n, m);
   const Vec<T> scale(T(1.0 / sum));
-  for_vectors<T>(n, [&](int64_t i, int64_t c) { store(y + i, load(y + i, c, T(0)) * scale, c); });
+  for_vectors<T>(n, [&](int64_t i, int64_t c) { store(y + i, load(y + i, c) * scale, c); });
 }
 
 template <class T>
@@ -82,13 +63,13 @@ void softmax_strip(bool log_of, const T* x, T* y, int64_t n, int64_t m, int64_t 
   }
   for (int64_t i = 0; i < n; ++i)
     for_vectors<T>(m, [&](int64_t j, int64_t c) {
-      store(high + j, maximum(load(high + j, c, T(0)), load(x + i * stride + j, c, T(0))), c);
+      store(high + j, maximum(load(high + j, c), load(x + i * stride + j, c)), c);
     });
   T line[kStrip];
   for (int64_t i = 0; i < n; ++i) {
     T* e = log_of ? line : y + i * stride;
     for_vectors<T>(m, [&](int64_t j, int64_t c) {
-      store(e + j, exp(load(x + i * stride + j, c, T(0)) - load(high + j, c, T(0))), c);
+      store(e + j, exp(load(x + i * stride + j, c) - load(high + j, c)), c);
     });
     for (int64_t j = 0; j < m; ++j) sum[j] += double(e[j]);
   }
@@ -107,14 +88,12 @@ void softmax_strip(bool log_of, const T* x, T* y, int64_t n, int64_t m, int64_t 
 
 template <class T>
 void backward_row(bool log_of, const T* dy, const T* y, T* dx, int64_t n) {
-  Vec<double> low(0.0), high(0.0);
+  const Vec<T> sum(T(rows::sum<T>(n, [&](int64_t i, int64_t c) {
+    const Vec<T> g = load(dy + i, c);
+    return log_of ? g : g * load(y + i, c);
+  })));
   for_vectors<T>(n, [&](int64_t i, int64_t c) {
-    const Vec<T> g = load(dy + i, c, T(0));
-    add_wide(low, high, log_of ? g : g * load(y + i, c, T(0)));
-  });
-  const Vec<T> sum(T(hsum(low + high)));
-  for_vectors<T>(n, [&](int64_t i, int64_t c) {
-    const Vec<T> g = load(dy + i, c, T(0)), v = load(y + i, c, T(0));
+    const Vec<T> g = load(dy + i, c), v = load(y + i, c);
     store(dx + i, log_of ? g - exp(v) * sum : v * (g - sum), c);
   });
 }
@@ -136,8 +115,8 @@ void backward_strip(bool log_of, const T* dy, const T* y, T* dx, int64_t n, int6
   for (int64_t i = 0; i < n; ++i) {
     const int64_t at = i * stride;
     for_vectors<T>(m, [&](int64_t j, int64_t c) {
-      const Vec<T> g = load(dy + at + j, c, T(0)), v = load(y + at + j, c, T(0));
-      const Vec<T> s = load(total + j, c, T(0));
+      const Vec<T> g = load(dy + at + j, c), v = load(y + at + j, c);
+      const Vec<T> s = load(total + j, c);
       store(dx + at + j, log_of ? g - exp(v) * s : v * (g - s), c);
     });
   }

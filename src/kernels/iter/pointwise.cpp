@@ -2,6 +2,7 @@
 #include "kernels/iter/pointwise.h"
 
 #include "base/parallel.h"
+#include "kernels/cpu/tiles.h"
 #include "kernels/iter/promote.h"
 
 namespace rl {
@@ -32,49 +33,103 @@ bool takes_part(const PointwiseOp& op, int i) {
   return i >= 4 || op.fixed[i].value == DType::Undefined;
 }
 
-// All operands are row-major CPU tensors of one shape, and the loop reads and writes their dtype.
-bool is_plain(const PointwiseOp& op, const Tensor* const* in, int n) {
-  if (op.outputs != 1 || !in[0]->defined()) return false;
-  const TensorImpl* a = in[0]->impl();
-  if (!a->contiguous || !a->device.is_cpu() || a->kind != ImplKind::Strided || a->wrapped_number)
-    return false;
-  if (opmath(a->dtype) != a->dtype) return false;
+int category(DType d) {
+  return is_complex(d) ? 3 : is_floating(d) ? 2 : d == DType::Bool ? 0 : 1;
+}
+
+bool is_plain_tensor(const TensorImpl* t) {
+  return t->contiguous && t->device.is_cpu() && t->kind == ImplKind::Strided;
+}
+
+// The plain case: row-major CPU tensors of one shape and dtype, which the loop reads and writes,
+// and 0-dim operands of no higher category.
+struct Plain {
+  const Tensor* shape = nullptr;  // an operand of the result's shape
+  uint32_t scalars = 0;           // bit i: input i is 0-dim beside one that is not
+
+  bool matches(const PointwiseOp& op, const Tensor* const* in, int n);
+  // In place: the first input has the result's shape, and no other shares its memory.
+  bool writes_safely(const Tensor* const* in, int n) const {
+    if (scalars & 1) return false;
+    for (int i = 1; i < n; ++i)
+      if (!in[i]->is_same(*in[0]) && in[i]->storage() == in[0]->storage()) return false;
+    return true;
+  }
+};
+
+bool Plain::matches(const PointwiseOp& op, const Tensor* const* in, int n) {
+  if (op.outputs != 1) return false;
+  for (int i = 0; i < n; ++i)
+    if (in[i]->dim() > 0 && takes_part(op, i)) {
+      shape = in[i];
+      break;
+    }
+  if (!shape) {
+    if (!takes_part(op, 0) || in[0]->is_wrapped_number()) return false;
+    shape = in[0];
+  }
+  const TensorImpl* a = shape->impl();
+  if (!is_plain_tensor(a) || opmath(a->dtype) != a->dtype) return false;
   if (op.promote == Promote::ToFloat && !is_differentiable(a->dtype)) return false;
   for (int i = 0; i < n; ++i) {
-    if (!takes_part(op, i)) return false;
-    if (i == 0) continue;
     const TensorImpl* b = in[i]->impl();
-    if (b->dtype != a->dtype || !b->contiguous || b->wrapped_number || !b->device.is_cpu() ||
-        b->kind != ImplKind::Strided || !(b->sizes == a->sizes))
+    if (b == a) continue;
+    if (!is_plain_tensor(b)) return false;
+    if (b->sizes == a->sizes && !b->wrapped_number) {
+      if (b->dtype != (takes_part(op, i) ? a->dtype : op.fixed[i].value)) return false;
+    } else if (b->sizes.empty() && takes_part(op, i) && op.promote != Promote::First &&
+               category(b->dtype) <= category(a->dtype) &&
+               (op.promote != Promote::None || b->dtype == a->dtype)) {
+      scalars |= 1u << i;
+    } else {
       return false;
+    }
   }
   return true;
 }
 
-Tensor run_plain(const PointwiseOp& op, const Tensor* const* in, int n, const Scalar* attrs,
-                 const Tensor* out) {
-  const DType common = in[0]->dtype();
-  InnerLoop loop = loop_for(op, common);
+constexpr int64_t kConstants = 1024;  // elements of a filled tile
+
+struct PlainRun {
+  InnerLoop loop;
+  const Scalar* attrs;
+  int n;
+  void* ptrs[TensorIter::kMaxOperands];
+  int64_t step[TensorIter::kMaxOperands];  // bytes an element, 0: a filled tile
+
+  void run(int64_t begin, int64_t end, int64_t tile) const {
+    void* here[TensorIter::kMaxOperands];
+    for (int64_t at = begin; at < end; at += tile) {
+      for (int i = 0; i <= n; ++i) here[i] = static_cast<char*>(ptrs[i]) + at * step[i];
+      loop(here, std::min(tile, end - at), attrs);
+    }
+  }
+};
+
+Tensor run_plain(const PointwiseOp& op, const Plain& plain, const Tensor* const* in, int n,
+                 const Scalar* attrs, const Tensor* out) {
+  const DType common = plain.shape->dtype();
+  PlainRun r{loop_for(op, common), attrs, n, {}, {}};
   if (op.check_attrs) op.check_attrs(common, attrs);
   Tensor result =
-      out ? *out : empty_tensor(in[0]->sizes(), result_dtype(op.results[0], common));
-  void* ptrs[TensorIter::kMaxOperands];
-  ptrs[0] = result.data();
-  for (int i = 0; i < n; ++i) ptrs[1 + i] = in[i]->data();
-  const int64_t numel = in[0]->numel();
-  const int64_t grain = grain_of(op.cost);
-  if (numel <= grain) {
-    loop(ptrs, numel, attrs);
-    return result;
+      out ? *out : empty_tensor(plain.shape->sizes(), result_dtype(op.results[0], common));
+  const int64_t numel = plain.shape->numel(), item = itemsize(common);
+  r.ptrs[0] = result.data();
+  r.step[0] = result.itemsize();
+  alignas(64) char constants[4][kConstants * 16];
+  for (int i = 0; i < n; ++i) {
+    r.ptrs[1 + i] = in[i]->data();
+    r.step[1 + i] = in[i]->itemsize();
+    if (!(plain.scalars >> i & 1)) continue;
+    alignas(16) char one[16];
+    cpu::convert(one, common, in[i]->data(), in[i]->dtype(), 1);
+    cpu::fill_run(constants[i], one, int(item), std::min(kConstants, numel));
+    r.ptrs[1 + i] = constants[i];
+    r.step[1 + i] = 0;
   }
-  int64_t item[TensorIter::kMaxOperands];
-  item[0] = result.itemsize();
-  for (int i = 0; i < n; ++i) item[1 + i] = in[i]->itemsize();
-  parallel_for(0, numel, grain, [&](int64_t begin, int64_t end) {
-    void* here[TensorIter::kMaxOperands];
-    for (int i = 0; i <= n; ++i) here[i] = static_cast<char*>(ptrs[i]) + begin * item[i];
-    loop(here, end - begin, attrs);
-  });
+  const int64_t tile = plain.scalars ? kConstants : std::max<int64_t>(numel, 1);
+  parallel_for(0, numel, grain_of(op.cost),
+               [&](int64_t begin, int64_t end) { r.run(begin, end, tile); });
   return result;
 }
 
@@ -124,7 +179,10 @@ void run_pointwise_into(const PointwiseOp& op, const Tensor* const* in, int n, c
 Tensor run_pointwise(const PointwiseOp& op, const Tensor* const* in, int n, const Scalar* attrs,
                      const Tensor* out) {
   const bool free_or_self = !out || (out->is_same(*in[0]) && op.results[0] == Result::Same);
-  if (free_or_self && is_plain(op, in, n)) [[likely]] return run_plain(op, in, n, attrs, out);
+  Plain plain;
+  if (free_or_self && n <= 4 && plain.matches(op, in, n) &&
+      (!out || plain.writes_safely(in, n))) [[likely]]
+    return run_plain(op, plain, in, n, attrs, out);
   Tensor result;
   if (out) result = *out;
   run_pointwise_into(op, in, n, attrs, &result);

@@ -8,7 +8,7 @@
 
 namespace rl {
 
-constexpr int64_t kTileBytes = 2048;
+constexpr int64_t kTileBytes = 4096;
 // Rows shorter than this are not worth running one by one; tiles are gathered across rows.
 constexpr int64_t kShortRow = 64;
 

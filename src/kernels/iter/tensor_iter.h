@@ -1,7 +1,7 @@
 // TensorIter: the geometry of an element-wise loop over several operands. It broadcasts, orders the
 // dimensions from fastest to slowest, allocates missing outputs in the inputs' memory order,
 // resizes `out=` tensors, merges dimensions, and runs inner loops that know only contiguous
-// operands of their own dtype: everything else passes through tiles of 2 kB (gathered, converted,
+// operands of their own dtype: everything else passes through tiles of 4 kB (gathered, converted,
 // computed, converted back, scattered).
 #pragma once
 #include "core/tensor.h"

@@ -151,13 +151,18 @@ std::tuple<Tensor, Tensor, Tensor> norm_rows_backward(const Tensor& grad, const 
   const int64_t pieces = std::max<int64_t>(1, std::min(kPieces, rows / row_grain(n)));
   ParameterSums sums(pieces, n, mask[1], mask[2]);
   parallel_for(0, pieces, 1, [&](int64_t from, int64_t to) {
-    for (int64_t p = from; p < to; ++p)
-      for (int64_t r = rows * p / pieces; r < rows * (p + 1) / pieces; ++r)
+    for (int64_t p = from; p < to; ++p) {
+      const int64_t r0 = rows * p / pieces, r1 = rows * (p + 1) / pieces;
+      const double *mu = rms ? nullptr : m.data<double>(), *sigma = s.data<double>();
+      for (int64_t r = r0; mask[0] && r < r1; ++r)
         cpu::norm_row_backward(compute, rms, element(g, r * n), element(x, r * n), n, address(w),
-                               rms ? 0.0 : m.data<double>()[r], s.data<double>()[r],
-                               dx.defined() ? element(dx, r * n) : nullptr,
-                               ParameterSums::row(sums.weight, p, n),
-                               ParameterSums::row(sums.bias, p, n));
+                               mu ? mu[r] : 0.0, sigma[r], element(dx, r * n));
+      if (mask[1] || mask[2])
+        cpu::norm_parameter_sums(compute, element(g, r0 * n), element(x, r0 * n), r1 - r0, n,
+                                 mu ? mu + r0 : nullptr, sigma + r0,
+                                 ParameterSums::row(sums.weight, p, n),
+                                 ParameterSums::row(sums.bias, p, n));
+    }
   });
   return {dx.defined() ? to_dtype(dx, input.dtype()) : dx,
           ParameterSums::total(sums.weight, n, shape, weight_dtype),
