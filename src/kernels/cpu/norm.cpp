@@ -21,7 +21,10 @@ template <class T>
 void norm_row_as(bool rms, const T* x, T* y, int64_t n, const T* weight, const T* bias, double eps,
                  double* mean_out, double* rstd_out) {
   double mean = 0;
-  if (!rms) mean = rows::sum<T>(n, [&](int64_t i, int64_t c) { return load(x + i, c); }) / double(n);
+  if (!rms) {
+    mean = rows::sum<T>(n, [&](int64_t i, int64_t c) { return load(x + i, c); });
+    mean /= double(n);
+  }
   // Deviations are taken in T from a mean rounded to T; what that rounding adds is taken off.
   const Vec<T> m{T(mean)};
   const double squares = rows::sum<T>(n, [&](int64_t i, int64_t c) {

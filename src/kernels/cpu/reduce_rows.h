@@ -91,7 +91,46 @@ void rows(void* states, const void* x, int64_t count, int64_t stride, int64_t n,
   for (int64_t r = 0; r < count; ++r) R::merge(s[r], R::state(fold_row<R>(in + r * stride, n)));
 }
 
-// A strip of columns keeps its accumulators in first-level cache; four rows share each of their
+// acc[j] takes in rows p, p + stride, ... (`rows` of them). Reducers whose lanes are one register
+// of accumulators do it in registers; the others in loops that compilers vectorise.
+template <class R>
+concept SameLanes = HasLanes<R> && std::is_same_v<typename R::Acc, typename R::In> &&
+                    requires(typename R::Lanes l) { Vec<typename R::In>(l.v); };
+
+template <SameLanes R>
+RL_INLINE void fold_strip(typename R::Acc* acc, const typename R::In* p, int64_t stride,
+                          int64_t rows, int64_t m) {
+  using V = Vec<typename R::In>;
+  int64_t j = 0;
+  for (; j + V::size <= m; j += V::size) {
+    typename R::Lanes a{V::load(acc + j)};
+    for (int64_t r = 0; r < rows; ++r) R::step(a, V::load(p + r * stride + j));
+    a.v.store(acc + j);
+  }
+  for (; j < m; ++j)
+    for (int64_t r = 0; r < rows; ++r) acc[j] = R::step(acc[j], p[r * stride + j]);
+}
+
+template <class R>
+  requires(!SameLanes<R>)
+RL_INLINE void fold_strip(typename R::Acc* acc, const typename R::In* p, int64_t stride,
+                          int64_t rows, int64_t m) {
+  int64_t r = 0;
+  for (; r + 4 <= rows; r += 4) {
+    const auto *p0 = p + r * stride, *p1 = p0 + stride, *p2 = p1 + stride, *p3 = p2 + stride;
+    if constexpr (Groups<R>) {
+      for (int64_t j = 0; j < m; ++j)
+        acc[j] = R::step(acc[j], (p0[j] + p1[j]) + (p2[j] + p3[j]));
+    } else {
+      for (int64_t j = 0; j < m; ++j)
+        acc[j] = R::step(R::step(R::step(R::step(acc[j], p0[j]), p1[j]), p2[j]), p3[j]);
+    }
+  }
+  for (; r < rows; ++r)
+    for (int64_t j = 0; j < m; ++j) acc[j] = R::step(acc[j], p[r * stride + j]);
+}
+
+// A strip of columns keeps its accumulators in first-level cache; rows of a group share their
 // loads and stores. Accumulators are flushed to the states after 256 rows.
 template <class R>
 void columns(void* states, const void* x, int64_t count, int64_t stride, int64_t n, int64_t,
@@ -106,22 +145,8 @@ void columns(void* states, const void* x, int64_t count, int64_t stride, int64_t
     for (int64_t r0 = 0; r0 < count; r0 += kFlush) {
       const int64_t r1 = count - r0 < kFlush ? count : r0 + kFlush;
       for (int64_t j = 0; j < m; ++j) acc[j] = R::start();
-      int64_t r = r0;
-      for (; r + 4 <= r1; r += 4) {
-        const auto *p0 = in + r * stride + c, *p1 = p0 + stride, *p2 = p1 + stride,
-                   *p3 = p2 + stride;
-        if constexpr (Groups<R>) {
-          for (int64_t j = 0; j < m; ++j)
-            acc[j] = R::step(acc[j], (p0[j] + p1[j]) + (p2[j] + p3[j]));
-        } else {
-          for (int64_t j = 0; j < m; ++j)
-            acc[j] = R::step(R::step(R::step(R::step(acc[j], p0[j]), p1[j]), p2[j]), p3[j]);
-        }
-      }
-      for (; r < r1; ++r) {
-        const auto* p = in + r * stride + c;
-        for (int64_t j = 0; j < m; ++j) acc[j] = R::step(acc[j], p[j]);
-      }
+      for (int64_t r = r0; r < r1; r += 8)
+        fold_strip<R>(acc, in + r * stride + c, stride, r1 - r < 8 ? r1 - r : 8, m);
       for (int64_t j = 0; j < m; ++j) R::merge(s[c + j], R::state(acc[j]));
     }
   }

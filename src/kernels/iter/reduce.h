@@ -17,7 +17,8 @@ struct Reduction {
 DType reduction_result(const Reduction& r);
 
 // Reduces the dimensions of `dims` (bit d: dimension d). `out` is row-major, of the kept sizes
-// (with or without the reduced ones as 1), of any dtype; so is `second` (means of Var, values of Arg*).
+// (with or without the reduced ones as 1), of any dtype; so is `second` (means of Var, values of
+// Arg*).
 // Arg* take one dimension only, and it must not be empty.
 void run_reduction(Reduction r, const Tensor& self, uint64_t dims, const Tensor& out,
                    const Tensor* second = nullptr);
