@@ -49,6 +49,11 @@ class ExceptionWrapper:
         raise exception
 
 
+def _parameter_class():
+    """`torch.nn.Parameter` if `torch.nn` is in use, else None: no object can be one then."""
+    return getattr(sys.modules.get("torch.nn.parameter"), "Parameter", None)
+
+
 # ---------------------------------------------------------------- what pickled tensors call
 
 
@@ -450,7 +455,8 @@ def _get_device_index(device, optional=False, allow_cpu=False):
 
 def _handle_complex(tensor):
     """The real view of a complex tensor; others as they are."""
-    is_complex = not isinstance(tensor, torch.nn.UninitializedParameter) and tensor.is_complex()
+    lazy = getattr(sys.modules.get("torch.nn.parameter"), "UninitializedParameter", ())
+    is_complex = not isinstance(tensor, lazy) and tensor.is_complex()
     return torch.view_as_real(tensor) if is_complex else tensor
 
 

@@ -13,6 +13,8 @@ from pickle import UnpicklingError
 
 import torch
 
+from ._utils import _parameter_class
+
 _FIRST_PART = 1 << 18
 
 # ---------------------------------------------------------------- the user's additions
@@ -126,7 +128,6 @@ def _resolve(name):
     fixed = {
         "collections.OrderedDict": collections.OrderedDict,
         "collections.Counter": collections.Counter,
-        "torch.nn.parameter.Parameter": torch.nn.Parameter,
         "torch.serialization._get_layout": serialization._get_layout,
         "torch.Size": torch.Size,
         "torch.Tensor": torch.Tensor,
@@ -141,6 +142,8 @@ def _resolve(name):
     if name in fixed:
         return fixed[name]
     module, _, last = name.rpartition(".")
+    if name == "torch.nn.parameter.Parameter":
+        return torch.nn.Parameter
     if module == "torch._utils" and last in _REBUILD:
         return getattr(torch._utils, last)
     if name == "torch._tensor._rebuild_from_type_v2":
@@ -176,7 +179,7 @@ def _may_call(function):
     """Whether REDUCE may call an object that came from the allow-list."""
     if isinstance(function, type):
         return function in (collections.OrderedDict, collections.Counter, set, complex,
-                            torch.Size, torch.device, torch.nn.Parameter)
+                            torch.Size, torch.device, _parameter_class())
     if function in (_safe_encode, _safe_bytearray):
         return True
     name = getattr(function, "__name__", "")
@@ -296,8 +299,8 @@ class Unpickler:
             return cls.__new__(cls, *args, **(kwargs or {}))
         if kwargs:
             raise UnpicklingError(f"Trying to create new object for unallowed class {cls}")
-        if cls is torch.nn.Parameter:
-            return torch.nn.Parameter(*args)
+        if cls is _parameter_class():
+            return cls(*args)
         if cls in (collections.OrderedDict, collections.Counter) or (
             cls in (torch.Size, torch.device, set, complex)
         ):
@@ -309,7 +312,7 @@ class Unpickler:
     def build(self, obj, state):
         """Gives an object its state."""
         kind = type(obj)
-        if kind is torch.nn.Parameter:
+        if kind is _parameter_class():
             obj.__setstate__(state)
         elif isinstance(obj, torch.Tensor) and not self._is_users(kind):
             obj.set_(*state)

@@ -75,7 +75,8 @@ def test_stack_dataset():
     assert ds[1] == (1, 1) and ds.__getitems__([0, 2]) == [(0, 0), (2, 2)]
     ds = D.StackDataset(a=Numbers(3), b=Numbers(3))
     assert ds[2] == {"a": 2, "b": 2}
-    for args, kwargs in (((), {}), ((Numbers(),), {"a": Numbers()}), ((Numbers(1), Numbers(2)), {})):
+    bad = (((), {}), ((Numbers(),), {"a": Numbers()}), ((Numbers(1), Numbers(2)), {}))
+    for args, kwargs in bad:
         with pytest.raises(ValueError):
             D.StackDataset(*args, **kwargs)
 

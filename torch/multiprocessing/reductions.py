@@ -139,8 +139,6 @@ def rebuild_tensor(cls, storage, metadata):
         from .._utils import set_tensor_metadata
 
         set_tensor_metadata(tensor, bits)
-    if cls is torch.nn.Parameter:
-        return torch.nn.Parameter(tensor, requires_grad=requires_grad)
     tensor.requires_grad = requires_grad
     return tensor
 
@@ -149,8 +147,6 @@ def rebuild_meta_tensor(cls, size, stride, offset, dtype, storage_size, requires
     """A tensor without memory."""
     storage = torch.UntypedStorage(storage_size, device="meta")
     tensor = torch.empty((0,), dtype=dtype, device="meta").set_(storage, offset, size, stride)
-    if cls is torch.nn.Parameter:
-        return torch.nn.Parameter(tensor, requires_grad=requires_grad)
     tensor.requires_grad = requires_grad
     return tensor
 
@@ -220,4 +216,4 @@ def init_reductions():
     ForkingPickler.register(torch.UntypedStorage, reduce_storage)
     ForkingPickler.register(torch.storage.TypedStorage, reduce_typed_storage)
     ForkingPickler.register(torch.Tensor, reduce_tensor)
-    ForkingPickler.register(torch.nn.Parameter, reduce_tensor)
+    # Parameters reduce to their data by themselves, which comes here.

@@ -18,6 +18,7 @@ from multiprocessing.reduction import ForkingPickler
 
 import torch
 
+from ...._utils import _parameter_class
 from .arena import Reader, Writer
 
 # Longer batches go through shared memory as well: a worker never blocks for long in `write`.
@@ -119,16 +120,18 @@ class _BatchPickler(ForkingPickler):
                 "before serializing (e.g., putting it on the queue)."
             )
         kind = type(t)
-        if kind is not torch.Tensor and kind is not torch.nn.Parameter:
+        parameter = _parameter_class()
+        if kind is not torch.Tensor and kind is not parameter:
             return NotImplemented
-        plain = kind is torch.Tensor and not t.requires_grad
+        requires_grad = t.requires_grad
+        plain = kind is torch.Tensor and not requires_grad
         if t.is_conj() or t.is_neg():
             t = t.resolve_conj().resolve_neg()
         k = len(self.tensors)
         self.tensors.append(t if plain else t.detach())
         if plain:
             return _tensor_at, (k,)
-        return _special_at, (k, kind is torch.nn.Parameter, t.requires_grad)
+        return _special_at, (k, kind is parameter, requires_grad)
 
 
 _current = threading.local()  # .tensors: those of the message that this thread unpickles
