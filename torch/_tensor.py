@@ -131,25 +131,6 @@ def __setstate__(self, state):
 # ---------------------------------------------------------------- autograd
 
 
-def backward(self, gradient=None, retain_graph=None, create_graph=False, inputs=None):
-    """Adds the gradient of this tensor with respect to the graph's leaves to their `.grad`.
-
-    Args:
-        gradient: gradient of the result with respect to this tensor; may be left out for a scalar.
-        retain_graph: keep what the graph saved, to go through it again (default: `create_graph`).
-        create_graph: make the gradients differentiable themselves.
-        inputs: only these leaves get gradients.
-    """
-    if _C._has_torch_function_unary(self):
-        from torch.overrides import handle_torch_function
-
-        return handle_torch_function(
-            Tensor.backward, (self,), self, gradient=gradient, retain_graph=retain_graph,
-            create_graph=create_graph, inputs=inputs,
-        )
-    torch.autograd.backward(self, gradient, retain_graph, create_graph, inputs=inputs)
-
-
 def reinforce(self, reward):
     raise RuntimeError(
         "reinforce() was removed. Use torch.distributions instead: the log-probability of the "
@@ -488,7 +469,7 @@ __torch_function__ = classmethod(_default_torch_function)
 
 
 _METHODS = (
-    "__repr__ __format__ __dir__ __deepcopy__ __reduce_ex__ __setstate__ backward reinforce "
+    "__repr__ __format__ __dir__ __deepcopy__ __reduce_ex__ __setstate__ reinforce "
     "__iter__ __contains__ __reversed__ apply_ map_ map2_ numpy __array__ __array_wrap__ __dlpack__ "
     "__dlpack_device__ type_as get_device ipu xpu mtia pin_memory storage _typed_storage "
     "storage_type is_shared share_memory_ record_stream const_data_ptr dim_order is_set_to "

@@ -10,18 +10,16 @@ namespace rl {
 
 // ---- the list of a base's views, kept while the base needs no gradient: when it starts to, the
 // flag that operators test must appear on all of them.
-static SpinLock view_lists;
-
 ViewInfo::~ViewInfo() {
   if (!link) return;
-  std::lock_guard guard(view_lists);
+  std::lock_guard guard(base->autograd->lock);
   if (!link) return;
   *link = next;
   if (next) next->link = link;
 }
 
 static void link_view(AutogradMeta& base, ViewInfo& v) {
-  std::lock_guard guard(view_lists);
+  std::lock_guard guard(base.lock);
   v.next = base.views;
   if (v.next) v.next->link = &v.next;
   v.link = &base.views;
@@ -31,7 +29,7 @@ static void link_view(AutogradMeta& base, ViewInfo& v) {
 void flag_views(const Tensor& base) {
   AutogradMeta* m = meta_or_null(base);
   if (!m || !m->views) return;
-  std::lock_guard guard(view_lists);
+  std::lock_guard guard(m->lock);
   for (ViewInfo* v = m->views; v;) {
     if (is_differentiable(v->self->dtype)) v->self->requires_grad = true;
     ViewInfo* next = v->next;

@@ -414,9 +414,22 @@ PyMethodDef functions[] = {
     {}};
 
 PyMethodDef tensor_methods_here[] = {
-    {"backward", fast(tensor_backward), METH_FASTCALL | METH_KEYWORDS, nullptr},
-    {"register_hook", py_register_hook, METH_O, nullptr},
-    {"register_post_accumulate_grad_hook", py_register_accumulate_hook, METH_O, nullptr},
+    {"backward", fast(tensor_backward), METH_FASTCALL | METH_KEYWORDS,
+     "backward($self, gradient=None, retain_graph=None, create_graph=False, inputs=None)\n--\n\n"
+     "Add the gradients of this tensor with respect to the leaves to their ``.grad``.\n\n"
+     "Args:\n"
+     "    gradient (Tensor): the gradient of this tensor, of its shape; may be left out for a scalar.\n"
+     "    retain_graph (bool): keep what was saved, so that backward can run again.\n"
+     "    create_graph (bool): record backward itself, for higher derivatives.\n"
+     "    inputs (sequence of Tensor): accumulate into these only. Default: all leaves.\n"},
+    {"register_hook", py_register_hook, METH_O,
+     "register_hook($self, hook, /)\n--\n\n"
+     "Call ``hook(grad)`` whenever a gradient of this tensor is computed. It may return another\n"
+     "gradient to use, and must not change its argument. Returns a handle with ``remove()``."},
+    {"register_post_accumulate_grad_hook", py_register_accumulate_hook, METH_O,
+     "register_post_accumulate_grad_hook($self, hook, /)\n--\n\n"
+     "Call ``hook(param)`` after a gradient was added to ``.grad`` of this leaf. Returns a handle\n"
+     "with ``remove()``."},
     {}};
 
 }  // namespace

@@ -131,17 +131,14 @@ Tensor process_output(Call& c, const Tensor& t, size_t tensors_out) {
     rewrite(c, t, tensors_out);
     return t;
   }
+  if (!differentiable && c.node) c.node->outputs.emplace_back();
+  if ((!differentiable || !c.node) && t->requires_grad && !dirty) return detached(t);
   Tensor out = t;
   if (input && !dirty) {
     NoGrad no_grad;
     out = alias_as_view(t);
   }
-  if (!differentiable) {
-    if (c.node) c.node->outputs.emplace_back();
-    if (out->requires_grad && !dirty) detach_inplace(out);
-    return out;
-  }
-  if (!c.node) return out;
+  if (!differentiable || !c.node) return out;
   set_history(out, c.node);
   if (AutogradMeta* m = meta_or_null(out); m && m->view) {
     m->view->custom_function = true;
