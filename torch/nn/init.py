@@ -86,22 +86,49 @@ def _normal_cdf(x):
     return (1.0 + math.erf(x / math.sqrt(2.0))) / 2.0
 
 
+def _redraw_normal(tensor, mean, std, a, b, generator):
+    """Rejection from the normal distribution: draw anew until all values are in [a, b]."""
+    # The bounds as values of the tensor's dtype: half precision must not step over them.
+    low = torch.tensor(a, dtype=tensor.dtype).item()
+    high = torch.tensor(b, dtype=tensor.dtype).item()
+    values = tensor.normal_(mean, std, generator=generator)
+    outside = (values < low) | (values > high)
+    while outside.any().item():
+        fresh = torch.empty_like(tensor).normal_(mean, std, generator=generator)
+        values = torch.where(outside, fresh, values)
+        outside = (values < low) | (values > high)
+    return tensor if values is tensor else tensor.copy_(values)
+
+
+def _redraw_uniform(tensor, mean, std, a, b, generator):
+    """Rejection from U(a, b) (Robert 1995): x is kept with probability p(x) / max p."""
+    peak = min(max(mean, a), b)
+    log_max = -0.5 * ((peak - mean) / std) ** 2
+
+    def is_rejected(x):
+        log_p = x.clone().sub_(mean).div_(std).pow_(2).mul_(-0.5).sub_(log_max)
+        return torch.empty_like(x).uniform_(generator=generator).log_() > log_p
+
+    values = tensor.uniform_(a, b, generator=generator)
+    rejected = is_rejected(values)
+    while rejected.any().item():
+        fresh = torch.empty_like(tensor).uniform_(a, b, generator=generator)
+        values = torch.where(rejected, fresh, values)
+        rejected = rejected & is_rejected(values)
+    return tensor if values is tensor else tensor.copy_(values)
+
+
 def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
-    """Fill with draws from N(mean, std**2) restricted to [a, b], by the inverse CDF."""
+    """Fill with draws from N(mean, std**2) restricted to [a, b]."""
     if mean < a - 2 * std or mean > b + 2 * std:
         warnings.warn(
             "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of "
             "values may be incorrect.", stacklevel=2)
+    inside = _normal_cdf((b - mean) / std) - _normal_cdf((a - mean) / std)
+    # Proposals from the normal distribution are wasted where little of it lies in [a, b].
+    redraw = _redraw_normal if inside > 0.3 else _redraw_uniform
     with torch.no_grad():
-        low = _normal_cdf((a - mean) / std)
-        high = _normal_cdf((b - mean) / std)
-        tensor.uniform_(2 * low - 1, 2 * high - 1, generator=generator)
-        tensor.erfinv_()
-        tensor.mul_(std * math.sqrt(2.0))
-        tensor.add_(mean)
-        # Rounding near the ends of erfinv may step over them.
-        tensor.clamp_(min=a, max=b)
-        return tensor
+        return redraw(tensor, mean, std, a, b, generator)
 
 
 def constant_(tensor, val):

@@ -1,8 +1,6 @@
 """Modules that learn the sizes of their parameters from the first input."""
 from __future__ import annotations
 
-import warnings
-
 import torch
 from torch.nn.parameter import is_lazy
 
@@ -24,8 +22,6 @@ class LazyModuleMixin:
         self._load_hook = self._register_load_state_dict_pre_hook(self._lazy_load_hook)
         self._initialize_hook = self.register_forward_pre_hook(
             self._infer_parameters, with_kwargs=True)
-        warnings.warn("Lazy modules are a new feature under heavy development so changes to "
-                      "the API or functionality can happen at any moment.", stacklevel=2)
 
     def _save_to_state_dict(self, destination, prefix, keep_vars):
         # An uninitialized tensor cannot be detached: it is saved as it is.

@@ -356,8 +356,8 @@ class MultiMarginLoss(_WeightedLoss):
         if p != 1 and p != 2:
             raise ValueError("only p == 1 and p == 2 supported")
         if weight is not None and weight.dim() != 1:
-            raise AssertionError(
-                f"weight must be None or 1-dimensional, got {weight.dim()}-dimensional")
+            raise ValueError("MultiMarginLoss: expected weight to be None or 1D tensor, got "
+                             f"{weight.dim()}D instead")
         self.p = p
         self.margin = margin
 

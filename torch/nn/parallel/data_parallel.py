@@ -1,6 +1,8 @@
 """One module on several GPUs of one process."""
 from __future__ import annotations
 
+from typing import Generic, TypeVar
+
 import torch
 from torch.nn.modules.module import Module
 
@@ -11,8 +13,10 @@ from .scatter_gather import gather, scatter_kwargs
 
 __all__ = ["DataParallel", "data_parallel"]
 
+T = TypeVar("T", bound=Module)
 
-class DataParallel(Module):
+
+class DataParallel(Module, Generic[T]):
     """Divides each batch among GPUs; without a GPU it just calls the module.
 
     Args:
