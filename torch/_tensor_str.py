@@ -316,7 +316,7 @@ def _tangent(tensor):
 
 
 def _text(tensor, contents):
-    plain = type(tensor) in (torch.Tensor, torch.nn.Parameter if _nn_loaded() else torch.Tensor)
+    plain = type(tensor) in (torch.Tensor, _parameter_class())
     prefix = "tensor(" if plain else f"{type(tensor).__name__}("
     indent = len(prefix)
     suffixes = []
@@ -345,8 +345,9 @@ def _text(tensor, contents):
     return _add_suffixes(prefix + text, suffixes, indent, force_newline)
 
 
-def _nn_loaded():
-    return "torch.nn.parameter" in sys.modules
+def _parameter_class():
+    """`nn.Parameter`, which prints as a tensor, if it is loaded."""
+    return getattr(sys.modules.get("torch.nn.parameter"), "Parameter", None)
 
 
 def _str(tensor, *, tensor_contents=None):

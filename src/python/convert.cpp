@@ -19,7 +19,7 @@ int64_t index_value(PyObject* o) {
   Ref i = owned(PyNumber_Index(o));
   int overflow = 0;
   int64_t v = PyLong_AsLongLongAndOverflow(i.get(), &overflow);
-  if (overflow) fail("Overflow when unpacking long long");
+  if (overflow) fail_as(ErrorKind::Value, "Overflow when unpacking long long");
   if (v == -1 && PyErr_Occurred()) throw_python_error();
   return v;
 }
@@ -32,7 +32,7 @@ Scalar scalar_of_long(PyObject* o) {
     uint64_t u = overflow > 0 ? PyLong_AsUnsignedLongLong(o) : 0;
     if (overflow < 0 || (u == uint64_t(-1) && PyErr_Occurred())) {
       PyErr_Clear();
-      fail("Overflow when unpacking long long");
+      fail_as(ErrorKind::Value, "Overflow when unpacking long long");
     }
     return Scalar(int64_t(u));
   }
@@ -121,7 +121,7 @@ int64_t to_int(PyObject* o) {
   if (PyLong_CheckExact(o)) {
     int overflow = 0;
     int64_t v = PyLong_AsLongLongAndOverflow(o, &overflow);
-    if (overflow) fail("Overflow when unpacking long long");
+    if (overflow) fail_as(ErrorKind::Value, "Overflow when unpacking long long");
     return v;
   }
   return index_value(o);

@@ -41,7 +41,7 @@ void generator_dealloc(PyObject* o) {
 
 // Seeds may be negative: they stand for their two's complement, as in PyTorch.
 uint64_t seed_of(PyObject* o) {
-  check_type(is_int_like(o), "manual_seed expected a long, but got ", Py_TYPE(o)->tp_name);
+  check(is_int_like(o), "manual_seed expected a long, but got ", Py_TYPE(o)->tp_name);
   Ref i = owned(PyNumber_Index(o));
   uint64_t u = PyLong_AsUnsignedLongLong(i.get());
   if (!PyErr_Occurred()) return u;
@@ -49,7 +49,7 @@ uint64_t seed_of(PyObject* o) {
   int64_t s = PyLong_AsLongLong(i.get());
   if (s == -1 && PyErr_Occurred()) {
     PyErr_Clear();
-    fail("Overflow when unpacking long long");
+    fail_as(ErrorKind::Value, "Overflow when unpacking long long");
   }
   return uint64_t(s);
 }

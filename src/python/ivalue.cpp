@@ -1,6 +1,9 @@
 // Boxed values to and from Python, and the registry of operators as torch._C shows it.
 #include <Python.h>
 
+#include <string_view>
+#include <unordered_map>
+
 #include "core/op.h"
 #include "python/accepts.h"
 #include "python/errors.h"
@@ -108,6 +111,34 @@ IValue to_ivalue(PyObject* o) {
 
 namespace {
 
+// Which arguments are declared `Tensor|Scalar`: a number there becomes a 0-dim tensor.
+const std::vector<bool>& operand_arguments(const OpInfo* op) {
+  static std::unordered_map<const OpInfo*, std::vector<bool>> known;
+  auto [it, fresh] = known.try_emplace(op);
+  if (!fresh) return it->second;
+  std::string_view text = op->schema;
+  text.remove_prefix(text.find('(') + 1);
+  int depth = 0;
+  bool start = true;
+  for (size_t i = 0; i < text.size() && depth >= 0; ++i) {
+    if (start && text[i] != ' ') {
+      start = false;
+      if (text[i] != '*' && text[i] != ')')
+        it->second.push_back(text.substr(i).starts_with("Tensor|Scalar"));
+    }
+    depth += (text[i] == '(' || text[i] == '[') - (text[i] == ')' || text[i] == ']');
+    if (text[i] == ',' && depth == 0) start = true;
+  }
+  return it->second;
+}
+
+void box_numbers(const OpInfo* op, Stack& stack) {
+  auto& operand = operand_arguments(op);
+  for (size_t i = 0; i < stack.size() && i < operand.size(); ++i)
+    if (operand[i] && !stack[i].is_tensor() && !stack[i].is_none())
+      stack[i] = IValue(wrapped_number(Unboxer<Scalar>(stack[i]).get()));
+}
+
 const OpInfo* op_named(PyObject* name, PyObject* overload) {
   return find_op(to_str(name), to_str(overload));
 }
@@ -167,6 +198,7 @@ PyObject* py_call_op(PyObject*, PyObject* const* args, Py_ssize_t n) {
       stack.push_back(to_ivalue(PySequence_Fast_GET_ITEM(args[1], i)));
     check_type(stack.size() == op->num_args, op->name, ": expected ", int(op->num_args),
                " arguments, got ", stack.size());
+    box_numbers(op, stack);
     if (tls.modes && !mode_declines(*op)) call_mode_boxed(*op, stack);
     else op->boxed(stack);
     if (stack.empty()) return none();

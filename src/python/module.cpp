@@ -12,6 +12,10 @@
 #include "python/generated.h"
 #include "python/types.h"
 
+namespace rl {
+void register_generated_ops();  // gen/registry.cpp
+}
+
 namespace rl::py {
 
 
@@ -79,7 +83,7 @@ PyObject* py_get_default_dtype(PyObject*, PyObject*) { return wrap(default_dtype
 
 PyObject* py_set_num_threads(PyObject*, PyObject* n) {
   return guarded([&]() -> PyObject* {
-    check_type(is_int_like(n), "set_num_threads expects an int, but got ", Py_TYPE(n)->tp_name);
+    check(is_int_like(n), "set_num_threads expects an int, but got ", Py_TYPE(n)->tp_name);
     int64_t v = to_int(n);
     check(v > 0, "set_num_threads expects a positive integer");
     set_num_threads(int(v));
@@ -148,6 +152,7 @@ bool add_error_classes(PyObject* module) {
 }
 
 bool fill(PyObject* m) {
+  register_generated_ops();
   return add_error_classes(m) && PyModule_AddFunctions(m, functions) == 0 &&
          add_override_functions(m) && add_dtype_types(m) && add_device_types(m) &&
          add_size_type(m) && add_return_types(m) &&

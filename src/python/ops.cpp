@@ -82,15 +82,13 @@ Tensor to(const Tensor& t, std::optional<DType> dtype, std::optional<Device> dev
     return t;
   if (device && device->is_cuda())
     fail_as(ErrorKind::Assertion, "Torch not compiled with CUDA enabled");
-  IValue d = dtype ? IValue(*dtype) : IValue(), v = device ? IValue(*device) : IValue();
-  IValue f = format ? IValue(*format) : IValue();
-  return call_tensor("_to_copy", "", {t, d, IValue(), v, IValue(), false, f});
+  return _to_copy(t, dtype, device, false, format);
 }
 
 Tensor alias_view(const Tensor& t) { return expand(t, t.sizes()); }
 
 void fill(const Tensor& self, const Tensor& value) {
-  call("fill_", find_op("fill_", "Tensor") ? "Tensor" : "", {self, value});
+  fill_(self, value);
 }
 
 Tensor index(const Tensor& self, const std::vector<Tensor>& indices) {

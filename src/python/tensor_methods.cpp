@@ -6,6 +6,7 @@
 #include "python/ops.h"
 #include "python/overrides.h"
 #include "python/sequence.h"
+#include "python/tensor_memory.h"
 #include "python/types.h"
 
 namespace rl::py {
@@ -340,6 +341,7 @@ PyMethodDef tensor_methods[] = {
     {"__complex__", simple<n_complex, complex_method>, METH_NOARGS, nullptr},
     {"retain_grad", simple<n_retain_grad, do_retain_grad>, METH_NOARGS, nullptr},
     {"detach_", simple<n_detach_, do_detach_inplace>, METH_NOARGS, nullptr},
+    {"set_", fast(tensor_set), METH_FASTCALL | METH_KEYWORDS, nullptr},
     {"untyped_storage", simple<n_untyped_storage, get_untyped_storage>, METH_NOARGS, nullptr},
     {"_make_subclass", fast(make_subclass), METH_FASTCALL | METH_KEYWORDS | METH_STATIC, nullptr},
     {"as_subclass", fast(as_subclass), METH_FASTCALL | METH_KEYWORDS, nullptr},
