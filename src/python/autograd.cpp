@@ -36,7 +36,7 @@ struct Request {
 
 void add_root(Request& r, PyObject* output, PyObject* grad, size_t i) {
   check_type(!grad || grad == Py_None || is_tensor(grad),
-             "gradients can be either Tensors or None, but got ", Py_TYPE(grad)->tp_name);
+             "gradients can be either Tensors or None, but got ", Py_TYPE(grad ? grad : Py_None)->tp_name);
   bool given = grad && grad != Py_None;
   if (is_gradient_edge(output)) {
     Edge e = edge_from(output);
