@@ -84,14 +84,22 @@ void RetainHook::call(Grads& grads) {
 
 // ---- edges
 namespace {
+// Its count may already be 0 on another thread that is about to clear the pointer.
+NodePtr living(const AutogradMeta& m) {
+  return m.accumulator && m.accumulator->use_count() > 0 ? NodePtr(m.accumulator) : NodePtr();
+}
+
 NodePtr accumulator_of(const Tensor& leaf) {
   AutogradMeta& m = meta(leaf);
+  {
+    std::lock_guard guard(m.lock);
+    if (NodePtr n = living(m)) return n;
+  }
+  NodePtr fresh = make_intrusive<AccumulateGrad>(leaf);  // may call the front end: no lock held
   std::lock_guard guard(m.lock);
-  // Its count may already be 0 on another thread that is about to clear the pointer.
-  if (m.accumulator && m.accumulator->use_count() > 0) return NodePtr(m.accumulator);
-  auto node = make_intrusive<AccumulateGrad>(leaf);
-  m.accumulator = node.get();
-  return node;
+  if (NodePtr n = living(m)) return n;
+  m.accumulator = fresh.get();
+  return fresh;
 }
 }  // namespace
 
