@@ -124,9 +124,9 @@ void TensorIter::place_output(Operand& op, IntRef strides) {
 }
 
 // Operands of one shape and one layout hand that layout to the outputs: row-major first, then
-// channels-last, then any dense order that all share.
+// channels-last (of four dimensions), then any dense order that all share, strides and all.
 bool TensorIter::same_layout_outputs() {
-  bool contiguous = true, channels = shape_.size() == 4, channels3d = shape_.size() == 5;
+  bool contiguous = true, channels = shape_.size() == 4;
   bool same = true;
   const Tensor* first = nullptr;
   for (int i = 0; i < count_; ++i) {
@@ -136,14 +136,13 @@ bool TensorIter::same_layout_outputs() {
     if (!(t.sizes() == IntRef(shape_))) return false;
     contiguous = contiguous && t.is_contiguous();
     channels = channels && t.is_contiguous(MemoryFormat::ChannelsLast);
-    channels3d = channels3d && t.is_contiguous(MemoryFormat::ChannelsLast3d);
     if (!first) first = &t;
     same = same && same_strides(*first, t);
   }
   Dims strides;
   if (contiguous) {
     strides = contiguous_strides(shape_);
-  } else if (channels || channels3d) {
+  } else if (channels) {
     strides = channels_last_strides(shape_);
   } else if (same && is_non_overlapping_and_dense(shape_, first->strides())) {
     strides = first->strides();
@@ -208,7 +207,7 @@ void TensorIter::ordered_outputs() {
     int64_t step = 1;
     for (size_t i = 0; i < n; ++i) {
       strides[size_t(perm_[i])] = step;
-      step *= shape_[size_t(perm_[i])] > 1 ? shape_[size_t(perm_[i])] : 1;
+      step *= shape_[size_t(perm_[i])];
     }
   }
   for (int i = 0; i < outputs_; ++i) {
