@@ -81,14 +81,12 @@ def __deepcopy__(self, memo):
         return memo[id(self)]
     with torch.no_grad():
         new = _deep_copy_data(self, memo)
+    if type(self) is not Tensor and type(new) is not type(self):
+        new = Tensor._make_subclass(type(self), new)
     if self.requires_grad:
         new.requires_grad_()
     if self.grad is not None:
         new.grad = self.grad.__deepcopy__(memo)
-    if type(self) is not Tensor and type(new) is not type(self):
-        new = new.as_subclass(type(self))
-        if self.requires_grad:
-            new.requires_grad_()
     if self.__dict__:
         from copy import deepcopy
 

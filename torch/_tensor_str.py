@@ -321,9 +321,7 @@ def _text(tensor, contents):
     indent = len(prefix)
     suffixes = []
     device = tensor.device
-    if device.type != torch.get_default_device().type or (
-        device.type == "cuda" and device.index
-    ):
+    if device.type != "cpu":
         suffixes.append(f"device='{device}'")
     tangent, primal = _tangent(tensor)
     primal = primal.detach()

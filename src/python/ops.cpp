@@ -85,7 +85,7 @@ Tensor to(const Tensor& t, std::optional<DType> dtype, std::optional<Device> dev
   return _to_copy(t, dtype, device, false, format);
 }
 
-Tensor alias_view(const Tensor& t) { return expand(t, t.sizes()); }
+Tensor alias_view(const Tensor& t) { return _alias(t); }
 
 void fill(const Tensor& self, const Tensor& value) {
   fill_(self, value);
