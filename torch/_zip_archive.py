@@ -124,6 +124,9 @@ class FileSource:
         self.base = base
         self.size = max(0, os.fstat(self._fd).st_size - base)
 
+    def fileno(self):
+        return self._fd
+
     def read(self, offset, n):
         parts = []
         while n:
@@ -336,6 +339,23 @@ class ArchiveReader:
         elif self._source.read_into(start, view) != size:
             self._fail("unexpected end of file", name)
         self._check(name, view, crc)
+
+    def read_to(self, name, address, size):
+        """Reads a record to memory of its size. Raises if its CRC does not fit."""
+        import ctypes
+
+        import torch
+
+        start, method, crc, _, _ = self._locate(name)
+        if method == 0 and isinstance(self._source, FileSource):
+            # On several threads, checking each block while it is in the cache.
+            job = (self._source.base + start, address, size, crc)
+            (result,) = torch._C._read_records(self._source.fileno(), [job])
+            if result:
+                self._fail(("unexpected end of file", "CRC-32 check failed")[result - 1], name)
+            return
+        view = memoryview((ctypes.c_char * size).from_address(address)).cast("B")
+        self.read_into(name, view)
 
     def _inflate(self, name, data, size):
         # Deflate cannot expand more than 1032 times: the claim is checked before memory is taken.

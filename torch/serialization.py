@@ -567,7 +567,7 @@ class _StorageLoader:
     def _read(self, name, nbytes):
         storage = torch.UntypedStorage(nbytes)
         if nbytes and not _Options.skip_data:
-            self._reader.read_into(name, _memory(storage))
+            self._reader.read_to(name, storage.data_ptr(), nbytes)
         return storage
 
 

@@ -11,6 +11,7 @@
 
 #include "python/binder.h"
 #include "python/errors.h"
+#include "serialize/bulk_read.h"
 #include "serialize/crc32.h"
 #include "serialize/unpickler.h"
 
@@ -237,8 +238,35 @@ PyObject* py_crc32(PyObject*, PyObject* args) {
   return PyLong_FromUnsignedLong(value);
 }
 
+// _read_records(fd, [(offset, address, size, crc), ...]) -> [0 good, 1 short, 2 bad checksum, ...]
+PyObject* read_records(PyObject*, PyObject* args) {
+  int fd;
+  PyObject* list;
+  if (!PyArg_ParseTuple(args, "iO!", &fd, &PyList_Type, &list)) return nullptr;
+  std::vector<ReadJob> jobs(size_t(PyList_GET_SIZE(list)));
+  for (size_t i = 0; i < jobs.size(); ++i) {
+    unsigned long long offset, address, size;
+    unsigned int crc;
+    PyObject* job = PyList_GET_ITEM(list, Py_ssize_t(i));
+    if (!PyArg_ParseTuple(job, "KKKI", &offset, &address, &size, &crc)) return nullptr;
+    jobs[i] = {offset, reinterpret_cast<void*>(uintptr_t(address)), size, crc};
+  }
+  return guarded([&]() -> PyObject* {
+    std::vector<ReadResult> results;
+    {
+      GilRelease released;
+      results = read_all(fd, jobs);
+    }
+    Ref out = owned(PyList_New(Py_ssize_t(results.size())));
+    for (size_t i = 0; i < results.size(); ++i)
+      PyList_SET_ITEM(out.get(), Py_ssize_t(i), owned(PyLong_FromLong(long(results[i]))).release());
+    return out.release();
+  });
+}
+
 PyMethodDef functions[] = {{"_unpickle", unpickle, METH_VARARGS, nullptr},
                            {"_crc32", py_crc32, METH_VARARGS, nullptr},
+                           {"_read_records", read_records, METH_VARARGS, nullptr},
                            {}};
 
 }  // namespace

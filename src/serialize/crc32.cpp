@@ -84,7 +84,25 @@ inline __m128i load(const uint8_t* p) {
   return reduce(x0);
 }
 
+// a * b modulo the polynomial; bit 31 is x^0.
+uint32_t multiply(uint32_t a, uint32_t b) {
+  uint32_t product = 0;
+  for (uint32_t bit = 1u << 31; bit; bit >>= 1) {
+    if (a & bit) product ^= b;
+    b = (b >> 1) ^ (b & 1 ? 0xEDB88320u : 0);
+  }
+  return product;
+}
+
 }  // namespace
+
+uint32_t crc32_combine(uint32_t first, uint32_t second, uint64_t n) {
+  // Appending n bytes multiplies by x^(8n); that power comes from squares of x^8.
+  uint32_t power = 1u << 23;
+  for (; n; n >>= 1, power = multiply(power, power))
+    if (n & 1) first = multiply(first, power);
+  return first ^ second;
+}
 
 uint32_t crc32(const void* data, size_t n, uint32_t seed) {
   static const bool fast = __builtin_cpu_supports("pclmul") && __builtin_cpu_supports("sse4.1");

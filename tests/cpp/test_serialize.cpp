@@ -2,10 +2,12 @@
 // reader on good, forbidden and damaged pickles.
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <cstring>
 #include <random>
 #include <string>
 
+#include "serialize/bulk_read.h"
 #include "serialize/crc32.h"
 #include "serialize/unpickler.h"
 #include "serialize/zip_reader.h"
@@ -68,7 +70,27 @@ TEST(Crc32, KnownAndAgainstPlain) {
     EXPECT_EQ(crc32(s.data(), n), plain_crc(s)) << n;
     uint32_t first = crc32(s.data(), n / 3);
     EXPECT_EQ(crc32(s.data() + n / 3, n - n / 3, first), plain_crc(s)) << n;
+    uint32_t second = crc32(s.data() + n / 3, n - n / 3);
+    EXPECT_EQ(crc32_combine(first, second, n - n / 3), plain_crc(s)) << n;
   }
+}
+
+TEST(BulkRead, GoodBadAndShort) {
+  std::string data = noise(9'000'000, 3);
+  FILE* file = std::tmpfile();
+  ASSERT_EQ(std::fwrite(data.data(), 1, data.size(), file), data.size());
+  std::fflush(file);
+  std::string a(8'500'000, 0), b(100, 0), c(200, 0), d(10, 0);
+  std::vector<ReadJob> jobs{{7, a.data(), a.size(), crc32(data.data() + 7, a.size())},
+                            {5, b.data(), b.size(), 12345},
+                            {data.size() - 100, c.data(), c.size(), 0},
+                            {0, d.data(), d.size(), 0}};
+  auto results = read_all(fileno(file), jobs);
+  std::fclose(file);
+  EXPECT_EQ(results, (std::vector{ReadResult::Good, ReadResult::BadChecksum, ReadResult::Short,
+                                  ReadResult::Good}));
+  EXPECT_EQ(a, data.substr(7, a.size()));
+  EXPECT_EQ(d, data.substr(0, 10));
 }
 
 TEST(Zip, RoundTrip) {
