@@ -1,6 +1,6 @@
 // torch._C._unpickle and _crc32: the readers of src/serialize for torch/serialization.py.
-// The pickle becomes a tree in C++ first, with only allowed names in it; then the tree becomes Python
-// objects. What names mean and what may be called is decided by `policy`, the Unpickler of
+// The pickle becomes a tree in C++ first, with only allowed names in it; then the tree becomes
+// Python objects. What names mean and what may be called is decided by `policy`, the Unpickler of
 // torch/_weights_only_unpickler.py.
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
