@@ -48,8 +48,8 @@ RL_KERNEL(bool, reduce_kernel, (ReduceOp op, DType compute, ReduceKernel* kernel
 
 // Running results (cumsum, ...): y[i] = x[0] op ... op x[i] for `lines` neighbouring lines of n
 // elements, x[i * stride + line]. Of Max and Min `index` gets positions, laid out as y.
-// Types: Sum, Prod float, double, int64, complex128; LogSumExp float, double; Max, Min float,
-// double, int64. False if there is no such kernel.
+// Types: Sum, Prod float, double, int64, complex128; LogSumExp all but int64;
+// Max, Min float, double, int64. False if there is no such kernel.
 enum class ScanOp : uint8_t { Sum, Prod, LogSumExp, Max, Min };
 RL_KERNEL(bool, scan_lines, (ScanOp op, DType compute, const void* x, void* y, int64_t* index,
                              int64_t n, int64_t lines, int64_t stride));

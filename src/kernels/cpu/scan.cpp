@@ -44,6 +44,18 @@ struct LogAddExp {
   }
 };
 
+struct LogAddExpComplex {
+  template <class A> static A start() { return {-__builtin_inf(), 0}; }
+  template <class A> static RL_INLINE A step(A a, A x) {
+    const double high = a.re > x.re ? a.re : x.re;
+    if (high - high != 0) return a.re > x.re ? a : x;  // an infinite or missing partner
+    const double p = __builtin_exp(a.re - high), q = __builtin_exp(x.re - high);
+    const double re = p * __builtin_cos(a.im) + q * __builtin_cos(x.im);
+    const double im = p * __builtin_sin(a.im) + q * __builtin_sin(x.im);
+    return {high + __builtin_log(__builtin_hypot(re, im)), __builtin_atan2(im, re)};
+  }
+};
+
 constexpr int64_t kStrip = 128;
 
 template <class T, class A, class Op>
@@ -117,6 +129,8 @@ bool complex_scan(ScanOp op, const void* x, void* y, int64_t n, int64_t lines, i
     scan<ComplexPair, ComplexPair, AddComplex>(in, out, n, lines, stride);
   else if (op == ScanOp::Prod)
     scan<ComplexPair, ComplexPair, MultiplyComplex>(in, out, n, lines, stride);
+  else if (op == ScanOp::LogSumExp)
+    scan<ComplexPair, ComplexPair, LogAddExpComplex>(in, out, n, lines, stride);
   else
     return false;
   return true;

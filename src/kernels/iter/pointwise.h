@@ -27,7 +27,7 @@
 //          return run_pointwise(add_op, {&self, &other}, &alpha);
 //        }
 //    `out=` passes the tensor to write, the in-place form passes `&self`.
-// tests/cpp/pointwise_test.cpp shows four of them by hand.
+// tests/cpp/test_pointwise.cpp shows four of them by hand.
 #pragma once
 #include <initializer_list>
 

@@ -193,7 +193,7 @@ Tensor cumprod(const Tensor& self, int64_t dim, std::optional<DType> dtype) {
   return running(ScanOp::Prod, "cumprod_out_cpu", self, dim, dtype);
 }
 Tensor logcumsumexp(const Tensor& self, int64_t dim) {
-  if (!is_floating(self.dtype()) || is_float8(self.dtype()))
+  if (!is_differentiable(self.dtype()) || is_float8(self.dtype()))
     dtype_not_implemented("logcumsumexp_out_cpu", self.dtype());
   return running(ScanOp::LogSumExp, "logcumsumexp_out_cpu", self, dim, std::nullopt);
 }
