@@ -47,6 +47,8 @@ struct LogAddExp {
 struct LogAddExpComplex {
   template <class A> static A start() { return {-__builtin_inf(), 0}; }
   template <class A> static RL_INLINE A step(A a, A x) {
+    if (a.re == -__builtin_inf()) return x;
+    if (x.re == -__builtin_inf()) return a;
     const double high = a.re > x.re ? a.re : x.re;
     if (high - high != 0) return a.re > x.re ? a : x;  // an infinite or missing partner
     const double p = __builtin_exp(a.re - high), q = __builtin_exp(x.re - high);
