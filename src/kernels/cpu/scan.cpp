@@ -49,12 +49,12 @@ struct LogAddExpComplex {
   template <class A> static RL_INLINE A step(A a, A x) {
     if (a.re == -__builtin_inf()) return x;
     if (x.re == -__builtin_inf()) return a;
-    const double high = a.re > x.re ? a.re : x.re;
-    if (high - high != 0) return a.re > x.re ? a : x;  // an infinite or missing partner
-    const double p = __builtin_exp(a.re - high), q = __builtin_exp(x.re - high);
-    const double re = p * __builtin_cos(a.im) + q * __builtin_cos(x.im);
-    const double im = p * __builtin_sin(a.im) + q * __builtin_sin(x.im);
-    return {high + __builtin_log(__builtin_hypot(re, im)), __builtin_atan2(im, re)};
+    const A high = a.re > x.re ? a : x, low = a.re > x.re ? x : a;
+    if (high.re - high.re != 0) return high;  // infinite or NaN
+    // high + log(1 + exp(low - high)): the angle stays near that of the larger one.
+    const double e = __builtin_exp(low.re - high.re), angle = low.im - high.im;
+    const double re = 1 + e * __builtin_cos(angle), im = e * __builtin_sin(angle);
+    return {high.re + __builtin_log(__builtin_hypot(re, im)), high.im + __builtin_atan2(im, re)};
   }
 };
 
