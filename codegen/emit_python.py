@@ -249,6 +249,9 @@ def emit(family, entries):
         out += [method_def(f"py_{m}_{n}", n) for (mm, n) in groups if mm == m]
         out += ["    {}};"]
     out += [f"extern const GeneratedSlot slots_{family}[];", f"const GeneratedSlot slots_{family}[] = {{"] + slots + ["    {}};"]
+    named = [ident(e) for e in entries if e.multi and e.named and not e.python.get("manual")]
+    out += [f"extern const ReturnType* const return_types_{family}[];",
+            f"const ReturnType* const return_types_{family}[] = {{"] + [f"    &return_{n}," for n in named] + ["    nullptr};"]
     return "\n".join(out + ["", "}  // namespace rl::py", ""]), modules
 
 
@@ -256,10 +259,13 @@ def emit_all(families):
     """families: name -> modules"""
     out = ["// Generated: the tables that python/module.cpp reads.", '#include "python/generated.h"', "", "namespace rl::py {", ""]
     for f, modules in families.items():
-        out += [f"extern PyMethodDef methods_{f}[];", f"extern const GeneratedSlot slots_{f}[];"]
+        out += [f"extern PyMethodDef methods_{f}[];", f"extern const GeneratedSlot slots_{f}[];",
+                f"extern const ReturnType* const return_types_{f}[];"]
         out += [f"extern PyMethodDef functions_{f}_{m}[];" for m in modules]
     out += ["", "PyMethodDef* const generated_tensor_methods[] = {"] + [f"    methods_{f}," for f in families] + ["    nullptr};"]
     out += ["const FunctionTable generated_functions[] = {"]
     out += [f'    {{"{m}", functions_{f}_{m}}},' for f, ms in families.items() for m in ms] + ["    {nullptr, nullptr}};"]
-    out += ["const GeneratedSlot* const generated_slots[] = {"] + [f"    slots_{f}," for f in families] + ["    nullptr};", "", "}  // namespace rl::py", ""]
+    out += ["const GeneratedSlot* const generated_slots[] = {"] + [f"    slots_{f}," for f in families] + ["    nullptr};"]
+    out += ["const ReturnType* const* const generated_return_types[] = {"] + [f"    return_types_{f}," for f in families]
+    out += ["    nullptr};", "", "}  // namespace rl::py", ""]
     return "\n".join(out)

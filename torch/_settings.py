@@ -449,3 +449,43 @@ class Event:
 
 
 Stream.__module__ = Event.__module__ = "torch"
+
+
+# ---------------------------------------------------------------- quantisation schemes and tags
+
+
+class qscheme:
+    """How quantised numbers stand for real ones; the five schemes are attributes of `torch`."""
+
+    __module__ = "torch"
+
+    def __init__(self, name):
+        self._name = name
+
+    def __repr__(self):
+        return f"torch.{self._name}"
+
+    def __reduce__(self):
+        return self._name
+
+
+per_tensor_affine = qscheme("per_tensor_affine")
+per_channel_affine = qscheme("per_channel_affine")
+per_tensor_symmetric = qscheme("per_tensor_symmetric")
+per_channel_symmetric = qscheme("per_channel_symmetric")
+per_channel_affine_float_qparams = qscheme("per_channel_affine_float_qparams")
+
+
+def __getattr__(name):
+    if name == "Tag":
+        import enum
+
+        names = (
+            "core cudagraph_unsafe data_dependent_output dynamic_output_shape flexible_layout "
+            "generated inplace_view maybe_aliasing_or_mutating needs_contiguous_strides "
+            "needs_exact_strides needs_fixed_stride_order nondeterministic_bitwise "
+            "nondeterministic_seeded pointwise pt2_compliant_tag view_copy"
+        )
+        value = globals()["Tag"] = enum.Enum("Tag", names, module="torch")
+        return value
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -5,6 +5,7 @@
 #include "autograd/engine_ops.h"
 #include "autograd/forward_mode.h"
 #include "python/overrides.h"
+#include "python/types.h"
 
 namespace rl::py {
 
@@ -207,6 +208,31 @@ PyObject* exit_inference(PyObject*, PyObject* before) {
   return none();
 }
 
+PyObject* set_layout_policy(PyObject*, PyObject* on) {
+  int v = PyObject_IsTrue(on);
+  return v < 0 ? nullptr : PyBool_FromLong(set_enforce_grad_layout(v));
+}
+
+PyObject* get_grad_dtype(PyObject* self, void*) {
+  return guarded([&]() -> PyObject* {
+    DType d = grad_dtype(tensor_of(self));
+    return d == DType::Undefined ? none() : wrap(d);
+  });
+}
+int set_grad_dtype_property(PyObject* self, PyObject* v, void*) {
+  try {
+    check(v && (v == Py_None || is_dtype(v)), "grad_dtype must be a torch.dtype or None, but got ",
+          v ? Py_TYPE(v)->tp_name : "nothing");
+    set_grad_dtype(tensor_of(self), v == Py_None ? std::nullopt : std::optional(to_dtype(v)));
+    return 0;
+  } catch (...) {
+    set_python_error();
+    return -1;
+  }
+}
+PyGetSetDef tensor_properties_here[] = {
+    {"grad_dtype", get_grad_dtype, set_grad_dtype_property, nullptr, nullptr}, {}};
+
 // ---- anomaly mode
 PyObject* set_anomaly(PyObject*, PyObject* args) {
   int on, check_nan = 1;
@@ -392,6 +418,7 @@ PyMethodDef functions[] = {
     {"is_inference_mode_enabled", is_inference, METH_NOARGS, nullptr},
     {"_enter_inference_mode", enter_inference, METH_O, nullptr},
     {"_exit_inference_mode", exit_inference, METH_O, nullptr},
+    {"_set_enforce_grad_layout", set_layout_policy, METH_O, nullptr},
     {"set_anomaly_enabled", set_anomaly, METH_VARARGS, nullptr},
     {"is_anomaly_enabled", is_anomaly, METH_NOARGS, nullptr},
     {"is_anomaly_check_nan_enabled", is_anomaly_check_nan, METH_NOARGS, nullptr},
@@ -440,6 +467,10 @@ bool add_autograd_functions(PyObject* module) {
   for (PyMethodDef* m = tensor_methods_here; m->ml_name; ++m) {
     Ref d(PyDescr_NewMethod(&tensor_base_type, m));
     if (!d || PyDict_SetItemString(tensor_base_type.tp_dict, m->ml_name, d.get()) < 0) return false;
+  }
+  for (PyGetSetDef* g = tensor_properties_here; g->name; ++g) {
+    Ref d(PyDescr_NewGetSet(&tensor_base_type, g));
+    if (!d || PyDict_SetItemString(tensor_base_type.tp_dict, g->name, d.get()) < 0) return false;
   }
   PyType_Modified(&tensor_base_type);
   return PyModule_AddFunctions(module, functions) == 0;

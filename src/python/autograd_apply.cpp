@@ -188,6 +188,21 @@ Ref process_outputs(Call& c, PyObject* raw) {
   return out;
 }
 
+// ctx.set_output_grad_dtype(...): what dtype backward is to get each gradient in.
+void declare_grad_dtypes(Call& c) {
+  PyObject* list = function_cast(c.ctx.get())->output_grad_dtypes;
+  if (!list || !c.node) return;
+  size_t n = c.node->results.size(), got = size_t(PyTuple_GET_SIZE(list));
+  check(n == got, "set_output_grad_dtype expected the number of declarations to match the number of "
+        "outputs: the Function returned ", n, " values but ", got, " declarations were provided");
+  for (size_t i = 0; i < n; ++i) {
+    PyObject* d = PyTuple_GET_ITEM(list, Py_ssize_t(i));
+    DType dtype = d == Py_None ? DType::Undefined : to_dtype(d);
+    if (c.node->results[i].tensor) c.node->outputs[i].dtype = dtype;
+    if (dtype != DType::Undefined) c.node->results[i].dtype = dtype;
+  }
+}
+
 void save_tensors(Call& c) {
   FunctionObject* ctx = function_cast(c.ctx.get());
   PyObject* list = ctx->to_save;
@@ -262,6 +277,7 @@ PyObject* function_apply(PyObject* cls, PyObject* args, PyObject* kwargs) {
     scan_inputs(c);
     Ref raw = run_forward(cls, c);
     Ref out = process_outputs(c, raw.get());
+    declare_grad_dtypes(c);
     save_tensors(c);
     if (c.any_tangent) run_jvp(cls, c, out.get());
     return out.release();

@@ -128,6 +128,7 @@ int function_traverse(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(o->dirty);
   Py_VISIT(o->non_differentiable);
   Py_VISIT(o->needs_input_grad);
+  Py_VISIT(o->output_grad_dtypes);
   return 0;
 }
 
@@ -138,6 +139,7 @@ int function_clear(PyObject* self) {
   Py_CLEAR(o->dirty);
   Py_CLEAR(o->non_differentiable);
   Py_CLEAR(o->needs_input_grad);
+  Py_CLEAR(o->output_grad_dtypes);
   return 0;
 }
 
@@ -199,6 +201,19 @@ PyObject* get_saved_tensors(PyObject* self, void*) {
     all.reserve(n->saved.size());
     for (auto& s : n->saved) all.push_back(s.unpack(owner, true));
     return wrap(all);
+  });
+}
+
+PyObject* get_input_buffers(PyObject* self, void*) {
+  return guarded([&]() -> PyObject* {
+    PyFunctionNode& n = node_behind(self, "input_grad_buffers");
+    Ref out = owned(PyTuple_New(Py_ssize_t(n.tensor_input.size())));
+    size_t edge = 0;
+    for (size_t i = 0; i < n.tensor_input.size(); ++i) {
+      Tensor t = n.tensor_input[i] ? input_grad_buffer(n, edge++) : Tensor();
+      PyTuple_SET_ITEM(out.get(), Py_ssize_t(i), owned(wrap(std::move(t))).release());
+    }
+    return out.release();
   });
 }
 
@@ -281,6 +296,8 @@ PyGetSetDef properties[] = {{"saved_tensors", get_saved_tensors, nullptr, nullpt
                             {"metadata", get_metadata, nullptr, nullptr, nullptr},
                             {"_input_metadata", get_input_metadata, nullptr, nullptr, nullptr},
                             {"requires_grad", get_true, nullptr, nullptr, nullptr},
+                            {"input_grad_buffers", get_input_buffers, nullptr, nullptr, nullptr},
+                            RL_OBJECT("output_grad_dtypes", output_grad_dtypes),
                             RL_OBJECT("to_save", to_save),
                             RL_OBJECT("saved_for_forward", saved_for_forward),
                             RL_OBJECT("dirty_tensors", dirty),

@@ -15,7 +15,8 @@ struct FunctionOutput {
 struct FunctionObject {
   PyObject_HEAD
   PyFunctionNode* node;            // null: nothing was recorded, or the graph is gone
-  PyObject *to_save, *saved_for_forward, *dirty, *non_differentiable, *needs_input_grad;
+  PyObject *to_save, *saved_for_forward, *dirty, *non_differentiable, *needs_input_grad,
+      *output_grad_dtypes;
   bool materialize_grads, materialize_non_diff, pure_view, in_jvp;
 };
 inline FunctionObject* function_cast(PyObject* o) { return reinterpret_cast<FunctionObject*>(o); }

@@ -57,6 +57,10 @@ int clear(PyObject* self) {
 
 PyObject* from_saved(const IValue& v) { return from_ivalue(v); }
 
+PyObject* repr(PyObject* self) {
+  return PyUnicode_FromFormat("<%s object at %p>", cast(self)->node->name().c_str(), self);
+}
+
 // _saved_<name> of any node, and what the type defines.
 PyObject* getattro(PyObject* self, PyObject* name) {
   const char* s = PyUnicode_AsUTF8(name);
@@ -156,6 +160,7 @@ PyTypeObject* make_base() {
                          {Py_tp_traverse, reinterpret_cast<void*>(traverse)},
                          {Py_tp_clear, reinterpret_cast<void*>(clear)},
                          {Py_tp_getattro, reinterpret_cast<void*>(getattro)},
+                         {Py_tp_repr, reinterpret_cast<void*>(repr)},
                          {Py_tp_call, reinterpret_cast<void*>(call)},
                          {Py_tp_methods, methods},
                          {Py_tp_getset, properties},
@@ -163,7 +168,7 @@ PyTypeObject* make_base() {
                          {0, nullptr}};
   static PyMemberDef members[] = {
       {"__weaklistoffset__", T_PYSSIZET, offsetof(NodeObject, weakrefs), READONLY, nullptr}, {}};
-  slots[7].pfunc = members;
+  slots[8].pfunc = members;
   PyType_Spec spec = {"torch._C._autograd.Node", sizeof(NodeObject), 0,
                       Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC |
                           Py_TPFLAGS_DISALLOW_INSTANTIATION,
@@ -183,14 +188,12 @@ PyTypeObject* type_of(const Node& n) {
                          {0, nullptr},
                          {0, nullptr}};
   if (n.accumulates) slots[3] = {Py_tp_getset, leaf_properties};
-  auto* kept = new std::string(name);
+  auto* kept = new std::string("builtins." + name);
   PyType_Spec spec = {kept->c_str(), sizeof(NodeObject), 0,
                       Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
                       slots};
   Ref bases = owned(PyTuple_Pack(1, node_base));
   Ref type = owned(PyType_FromSpecWithBases(&spec, bases.get()));
-  Ref module = owned(PyUnicode_FromString("builtins"));
-  check_python(PyObject_SetAttrString(type.get(), "__module__", module.get()) == 0);
   auto* t = reinterpret_cast<PyTypeObject*>(type.release());
   types.emplace(std::move(name), t);
   return t;

@@ -204,7 +204,13 @@ std::optional<std::string_view> to_str_opt(PyObject* o) {
 }
 
 DType to_dtype(PyObject* o) {
-  if (is_dtype(o)) return dtype_of_object(o);
+  if (is_dtype(o)) {
+    DType d = dtype_of_object(o);
+    if (itemsize(d) == 0 && is_name_only(d)) [[unlikely]]
+      fail_as(ErrorKind::NotImplemented, "tensors of torch.", dtype_object_name(d),
+              " are not implemented");
+    return d;
+  }
   DType d = dtype_of_python_type(o);
   check_type(d != DType::Undefined, "expected torch.dtype, but got ", Py_TYPE(o)->tp_name);
   return d;

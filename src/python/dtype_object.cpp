@@ -8,7 +8,26 @@
 namespace rl::py {
 namespace {
 
-DTypeObject dtypes[kNumDTypes];
+constexpr int kAllDTypes = 46;  // with those that only have a name
+DTypeObject dtypes[kAllDTypes];
+
+// Types of PyTorch that no tensor of this package has; their names can be passed around.
+struct NameOnly {
+  int code;
+  const char* name;
+};
+constexpr NameOnly kNameOnly[] = {
+    {16, "quint4x2"}, {17, "quint2x4"}, {18, "bits1x8"}, {19, "bits2x4"}, {20, "bits4x2"},
+    {21, "bits8"}, {22, "bits16"}, {30, "uint1"}, {31, "uint2"}, {32, "uint3"}, {33, "uint4"},
+    {34, "uint5"}, {35, "uint6"}, {36, "uint7"}, {37, "int1"}, {38, "int2"}, {39, "int3"},
+    {40, "int4"}, {41, "int5"}, {42, "int6"}, {43, "int7"}, {44, "float8_e8m0fnu"},
+    {45, "float4_e2m1fn_x2"}};
+
+const char* name_of(DType d) {
+  for (auto& n : kNameOnly)
+    if (n.code == int(d)) return n.name;
+  return dtype_name(d);
+}
 constexpr int kLayouts = 8;
 LayoutObject layouts[kLayouts];
 constexpr int kFormats = 4;
@@ -20,22 +39,24 @@ constexpr const char* kLayoutNames[kLayouts] = {"strided",    "sparse_coo", "spa
                                                 "sparse_bsc", "jagged"};
 
 PyObject* dtype_repr(PyObject* o) {
-  return PyUnicode_FromFormat("torch.%s", dtype_name(dtype_of_object(o)));
+  return PyUnicode_FromFormat("torch.%s", name_of(dtype_of_object(o)));
 }
 PyObject* dtype_reduce(PyObject* o, PyObject*) {
-  return PyUnicode_FromString(dtype_name(dtype_of_object(o)));
+  return PyUnicode_FromString(name_of(dtype_of_object(o)));
 }
 template <bool (*F)(DType)>
 PyObject* dtype_flag(PyObject* o, void*) {
   return PyBool_FromLong(F(dtype_of_object(o)));
 }
-bool floating(DType d) { return is_floating(d); }
+bool floating(DType d) { return is_floating(d) || int(d) >= 44; }
 bool complex_type(DType d) { return is_complex(d); }
 bool is_signed(DType d) {
-  return !is_unsigned_int(d) && d != DType::Bool && d != DType::QUInt8;
+  return !is_unsigned_int(d) && d != DType::Bool && d != DType::QUInt8 &&
+         !(int(d) >= 30 && int(d) <= 36);
 }
 PyObject* dtype_itemsize(PyObject* o, void*) {
-  return PyLong_FromLongLong(itemsize(dtype_of_object(o)));
+  DType d = dtype_of_object(o);
+  return PyLong_FromLongLong(itemsize(d) ? itemsize(d) : d == DType(22) ? 2 : 1);
 }
 PyObject* torch_module_name(PyObject*, void*) { return PyUnicode_FromString("torch"); }
 PyObject* dtype_to_complex(PyObject* o, PyObject*) {
@@ -126,6 +147,14 @@ DType dtype_of_python_type(PyObject* o) {
   return DType::Undefined;
 }
 
+const char* dtype_object_name(DType d) { return name_of(d); }
+
+bool is_name_only(DType d) {
+  for (auto& n : kNameOnly)
+    if (n.code == int(d)) return true;
+  return false;
+}
+
 bool add_dtype_types(PyObject* module) {
   describe(dtype_type, "torch.dtype", sizeof(DTypeObject), dtype_repr, dtype_methods,
            dtype_properties);
@@ -138,10 +167,10 @@ bool add_dtype_types(PyObject* module) {
     return false;
   constants = PyModule_New("torch._C._constants");
   if (!constants || PyModule_AddObjectRef(module, "_constants", constants) < 0) return false;
-  for (int i = 0; i < kNumDTypes; ++i) {
+  for (int i = 0; i < kAllDTypes; ++i) {
     PyObject_Init(reinterpret_cast<PyObject*>(&dtypes[i]), &dtype_type);
     dtypes[i].value = DType(i);
-    const char* name = dtype_name(DType(i));
+    const char* name = name_of(DType(i));
     if (std::strcmp(name, "undefined") && !put(module, name, &dtypes[i])) return false;
   }
   for (auto& a : kAliases)

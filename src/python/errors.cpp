@@ -1,6 +1,7 @@
 // C++ exceptions to Python exceptions, and Python errors carried through C++.
 #include <new>
 
+#include "base/warn.h"
 #include "python/binder.h"
 #include "python/errors.h"
 
@@ -68,6 +69,22 @@ void set_python_error() {
     PyErr_SetString(PyExc_RuntimeError, "unknown C++ exception");
   }
 }
+
+namespace {
+
+void python_warning(WarningKind kind, const std::string& message) {
+  if (!Py_IsInitialized()) return;
+  GilAcquire gil;
+  PyObject* category = kind == WarningKind::Deprecation ? PyExc_DeprecationWarning
+                       : kind == WarningKind::Future    ? PyExc_FutureWarning
+                                                        : PyExc_UserWarning;
+  // With a filter that turns warnings into errors, the warning is one.
+  if (PyErr_WarnEx(category, message.c_str(), 1) < 0) throw_python_error();
+}
+
+}  // namespace
+
+void install_warning_handler() { set_warning_handler(python_warning); }
 
 void throw_python_error() {
   if (!PyErr_Occurred()) PyErr_SetString(PyExc_SystemError, "error without an exception set");

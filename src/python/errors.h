@@ -11,6 +11,8 @@ namespace rl::py {
 extern PyObject* linalg_error;         // torch.linalg.LinAlgError
 extern PyObject* out_of_memory_error;  // torch.OutOfMemoryError
 
+void install_warning_handler();        // warnings of the core become Python's
+
 class Ref {  // an owned reference
  public:
   Ref() = default;

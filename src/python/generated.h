@@ -16,6 +16,7 @@ struct GeneratedSlot {
 extern PyMethodDef* const generated_tensor_methods[];    // lists of Tensor methods; null ends
 extern const FunctionTable generated_functions[];        // module names: torch nn linalg fft special ...
 extern const GeneratedSlot* const generated_slots[];
+extern const ReturnType* const* const generated_return_types[];  // lists; null ends
 
 // out=: a Tensor (or None), or a tuple of n of them.
 const Tensor& to_out(PyObject* o);

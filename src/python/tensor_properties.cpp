@@ -76,6 +76,12 @@ PyObject* get_grad_warned(const Tensor& t) {
   }
   return get_grad(t);
 }
+PyObject* get_grad_dtype(const Tensor& t) {
+  check(is_leaf(t), "grad_dtype can only be accessed on leaf tensors.");
+  auto* m = meta_or_null(t);
+  if (m && m->any_grad_dtype) return none();
+  return wrap(m && m->grad_dtype != DType::Undefined ? m->grad_dtype : t.dtype());
+}
 PyObject* get_grad_fn(const Tensor& t) { return wrap_grad_fn ? wrap_grad_fn(t) : none(); }
 PyObject* get_data(const Tensor& t) { return wrap(shallow_copy(t)); }
 PyObject* get_base(const Tensor& t) {
@@ -114,6 +120,17 @@ void set_grad_property(const Tensor& t, PyObject* v) {
   check(v == Py_None || !tensor_of(v).is_same(t), "can't assign Variable as its own grad");
   set_grad(t, to_tensor_opt(v));
 }
+void set_grad_dtype(const Tensor& t, PyObject* v) {
+  check(is_leaf(t), "grad_dtype can only be set on leaf tensors.");
+  check_type(v && (v == Py_None || is_dtype(v)), "grad_dtype must be a torch.dtype or None");
+  AutogradMeta& m = meta(t);
+  DType d = v == Py_None ? DType::Undefined : dtype_of_object(v);
+  check(!m.grad.defined() || v == Py_None || m.grad.dtype() == d, "Cannot set grad_dtype to '",
+        d, "' because there is already a gradient with dtype '",
+        m.grad.defined() ? m.grad.dtype() : d, "'.");
+  m.any_grad_dtype = v == Py_None;
+  m.grad_dtype = d;
+}
 void set_requires_grad_property(const Tensor& t, PyObject* v) {
   check(v && PyBool_Check(v), "requires_grad must be a bool");
   bool on = v == Py_True;
@@ -149,7 +166,7 @@ namespace {
 RL_NAME(shape); RL_NAME(dtype); RL_NAME(device); RL_NAME(layout); RL_NAME(ndim);
 RL_NAME(itemsize); RL_NAME(nbytes); RL_NAME(requires_grad); RL_NAME(is_leaf);
 RL_NAME(_version); RL_NAME(output_nr); RL_NAME(retains_grad); RL_NAME(name); RL_NAME(grad);
-RL_NAME(_grad); RL_NAME(grad_fn); RL_NAME(_grad_fn); RL_NAME(data); RL_NAME(_base);
+RL_NAME(_grad); RL_NAME(grad_fn); RL_NAME(grad_dtype); RL_NAME(_grad_fn); RL_NAME(data); RL_NAME(_base);
 RL_NAME(is_cpu); RL_NAME(is_cuda); RL_NAME(is_meta); RL_NAME(is_sparse);
 RL_NAME(is_sparse_csr); RL_NAME(is_mkldnn); RL_NAME(is_mps); RL_NAME(is_xpu); RL_NAME(is_xla);
 RL_NAME(is_ipu); RL_NAME(is_hpu); RL_NAME(is_maia); RL_NAME(is_mtia); RL_NAME(is_vulkan);
@@ -166,7 +183,7 @@ PyGetSetDef tensor_properties[] = {
     RL_GET(is_leaf, get_is_leaf), RL_GET(_version, get_version), RL_GET(output_nr, get_output_nr),
     RL_GET(retains_grad, get_retains_grad), RL_GET(name, get_name),
     RL_GETSET(grad, get_grad_warned, set_grad_property), RL_GETSET(_grad, get_grad, set_grad_property),
-    RL_GET(grad_fn, get_grad_fn), RL_GET(_grad_fn, get_grad_fn),
+    RL_GETSET(grad_dtype, get_grad_dtype, set_grad_dtype), RL_GET(grad_fn, get_grad_fn), RL_GET(_grad_fn, get_grad_fn),
     RL_GETSET(data, get_data, set_data_property), RL_GET(_base, get_base),
     RL_GET(is_cpu, get_is_cpu),
     RL_GET(is_cuda, get_is_cuda), RL_GET(is_meta, get_is_meta), RL_GET(is_sparse, get_is_sparse),

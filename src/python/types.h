@@ -5,6 +5,7 @@
 
 #include "core/generator.h"
 #include "core/tensor.h"
+#include "python/binder.h"
 
 namespace rl::py {
 
@@ -47,6 +48,8 @@ inline bool is_memory_format(PyObject* o) { return Py_TYPE(o) == &memory_format_
 inline bool is_generator(PyObject* o) { return PyObject_TypeCheck(o, &generator_type); }
 inline bool is_storage(PyObject* o) { return PyObject_TypeCheck(o, &storage_base_type); }
 inline DType dtype_of_object(PyObject* o) { return reinterpret_cast<DTypeObject*>(o)->value; }
+bool is_name_only(DType d);  // a dtype that no tensor has
+const char* dtype_object_name(DType d);
 inline Storage* storage_of(PyObject* o) { return reinterpret_cast<StorageObject*>(o)->value; }
 
 PyObject* wrap(Layout v);
@@ -55,6 +58,8 @@ PyObject* wrap(Generator* g);                  // None for null
 PyObject* wrap_storage(const StoragePtr& s);   // the same object while one is alive
 // A Python number or NumPy scalar type used as dtype=: float, int, bool, complex; Undefined if none.
 DType dtype_of_python_type(PyObject* o);
+
+PyTypeObject* return_type_of(const ReturnType& rt);  // of a named tuple; made at first use
 
 // Each adds its types and constants to torch._C; false with an error set.
 bool add_dtype_types(PyObject* module);

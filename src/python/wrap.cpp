@@ -1,5 +1,6 @@
 // C++ results to Python objects, and the named tuples of operators with several outputs.
 #include "python/errors.h"
+#include "python/generated.h"
 #include "python/tensor_object.h"
 #include "python/types.h"
 
@@ -86,7 +87,13 @@ PyTypeObject* make_return_type(const ReturnType& rt) {
 
 PyObject* made_types = nullptr;  // name -> type, for torch.return_types
 
-PyObject* py_return_types(PyObject*, PyObject*) { return PyDict_Copy(made_types); }
+PyObject* py_return_types(PyObject*, PyObject*) {
+  return guarded([&] {
+    for (const ReturnType* const* const* list = generated_return_types; *list; ++list)
+      for (const ReturnType* const* rt = *list; *rt; ++rt) return_type_of(**rt);
+    return PyDict_Copy(made_types);
+  });
+}
 PyMethodDef functions[] = {{"_return_types", py_return_types, METH_NOARGS, nullptr}, {}};
 
 }  // namespace
@@ -96,7 +103,20 @@ bool add_return_types(PyObject* module) {
   return made_types && PyModule_AddFunctions(module, functions) == 0;
 }
 
+// Overloads of one name with the same fields share their type.
+static PyTypeObject* made_before(const ReturnType& rt) {
+  PyObject* t = PyDict_GetItemString(made_types, rt.name);
+  if (!t) return nullptr;
+  Ref fields = owned(PyObject_GetAttrString(t, "__match_args__"));
+  if (PyTuple_GET_SIZE(fields.get()) != rt.num) return nullptr;
+  for (int i = 0; i < rt.num; ++i)
+    if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(fields.get(), i), rt.fields[i]))
+      return nullptr;
+  return reinterpret_cast<PyTypeObject*>(new_ref(t));
+}
+
 PyTypeObject* return_type_of(const ReturnType& rt) {
+  if (!rt.type) rt.type = made_before(rt);
   if (!rt.type) {
     rt.type = make_return_type(rt);
     auto* as_object = reinterpret_cast<PyObject*>(rt.type);

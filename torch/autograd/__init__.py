@@ -2,31 +2,42 @@
 import torch
 from torch import _C
 
-from . import function, grad_mode, variable
+from . import function, grad_mode
 from .function import Function, NestedIOFunction
-from .grad_mode import (_unsafe_preserve_version_counter, enable_grad, inference_mode,
-                        is_multithreading_enabled, no_grad, set_grad_enabled,
+from .grad_mode import (_unsafe_preserve_version_counter, enable_grad, enforce_grad_layout_policy,
+                        inference_mode, is_multithreading_enabled, no_grad, set_grad_enabled,
                         set_multithreading_enabled)
 from .variable import Variable
 
 __all__ = ["Variable", "Function", "backward", "grad_mode", "NestedIOFunction", "detect_anomaly",
            "enable_grad", "grad", "gradcheck", "gradgradcheck", "inference_mode", "no_grad",
-           "set_detect_anomaly", "set_grad_enabled", "set_multithreading_enabled", "variable"]
+           "set_detect_anomaly", "set_grad_enabled", "set_multithreading_enabled",
+           "enforce_grad_layout_policy", "variable"]
 
 _LAZY = {"gradcheck": ("gradcheck", "gradcheck"), "gradgradcheck": ("gradcheck", "gradgradcheck"),
          "detect_anomaly": ("anomaly_mode", "detect_anomaly"),
          "set_detect_anomaly": ("anomaly_mode", "set_detect_anomaly"),
          "anomaly_mode": ("anomaly_mode", None), "functional": ("functional", None),
          "forward_ad": ("forward_ad", None), "graph": ("graph", None),
-         "profiler": ("profiler", None)}
+         "profiler": ("profiler", None), "profiler_util": ("profiler_util", None),
+         "profiler_legacy": ("profiler_legacy", None)}
+_OVERRIDES = ("handle_torch_function", "has_torch_function", "is_tensor_like")
 
 
 def __getattr__(name):
+    if name in _OVERRIDES:
+        import torch.overrides
+        return getattr(torch.overrides, name)
     if name not in _LAZY:
         raise AttributeError(f"module 'torch.autograd' has no attribute '{name}'")
     from importlib import import_module
     module, attr = _LAZY[name]
-    value = import_module("torch.autograd." + module)
+    try:
+        value = import_module("torch.autograd." + module)
+    except ModuleNotFoundError as error:
+        if error.name != "torch.autograd." + module:
+            raise
+        raise AttributeError(f"module 'torch.autograd' has no attribute '{name}'") from None
     if attr is not None:
         value = getattr(value, attr)
     globals()[name] = value
@@ -35,6 +46,21 @@ def __getattr__(name):
 
 def __dir__():
     return sorted({*globals(), *_LAZY})
+
+
+def variable(*args, **kwargs):
+    """Removed; use :func:`torch.tensor`."""
+    raise RuntimeError("torch.autograd.variable(...) is deprecated, use torch.tensor(...) instead")
+
+
+def kineto_available():
+    """Whether the Kineto profiler is built in: never here."""
+    return False
+
+
+def is_view_replay_enabled():
+    """Whether histories of views are remade by repeating their operators where strides suffice."""
+    return False
 
 
 def _as_tuple(x):

@@ -45,6 +45,11 @@ class FunctionCtx:
         self.materialize_grads = value
 
 
+    def set_output_grad_dtype(self, *dtypes):
+        """Say in which dtype backward is to get the gradient of each output (``None``: any)."""
+        self.output_grad_dtypes = dtypes
+
+
 class _HookMixin:
     @staticmethod
     def _register_hook(backward_hooks, hook):

@@ -125,6 +125,27 @@ def is_multithreading_enabled():
     return _multithreading
 
 
+class enforce_grad_layout_policy(_DecoratorContextManager):
+    """Whether the first gradient of a leaf is always stored with the leaf's strides.
+
+    With ``enable=False`` a gradient that nobody else holds is kept as it is, which saves a copy. As a
+    function it acts at once; a ``with`` block puts the old choice back. It belongs to the thread.
+    """
+
+    def __init__(self, enable: bool = True) -> None:
+        self.enable = enable
+        self.prev = torch._C._set_enforce_grad_layout(enable)
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> None:
+        torch._C._set_enforce_grad_layout(self.prev)
+
+    def clone(self) -> "enforce_grad_layout_policy":
+        return self.__class__(self.enable)
+
+
 class _unsafe_preserve_version_counter(_DecoratorContextManager):
     """Writes inside do not count as changes of `tensors` (their versions are put back)."""
 

@@ -7,7 +7,9 @@ from torch import _C
 
 __all__ = ["saved_tensors_hooks", "save_on_cpu", "disable_saved_tensors_hooks",
            "register_multi_grad_hook", "allow_mutation_on_saved_tensors", "Node", "GradientEdge",
-           "get_gradient_edge", "increment_version", "queue_callback"]
+           "get_gradient_edge", "increment_version", "queue_callback", "node_creation_hook",
+           "region_activation_memory_budget", "set_warn_on_accumulate_grad_stream_mismatch",
+           "set_override_stale_capture_stream"]
 
 
 class Node(ABC):
@@ -203,6 +205,33 @@ def _any_hook(tensors, fn, lock):
         fn(grad)
 
     return _MultiHandle([t.register_hook(hook) for t in tensors])
+
+
+class node_creation_hook:
+    """Would call `hook(node)` for every node made inside the ``with``: not implemented."""
+
+    def __init__(self, hook):
+        raise NotImplementedError("torch.autograd.graph.node_creation_hook is not implemented")
+
+
+def region_activation_memory_budget(budget):
+    """Would bound what a compiled region saves for backward: not implemented."""
+    raise NotImplementedError("torch.autograd.graph.region_activation_memory_budget is not "
+                              "implemented")
+
+
+_stream_options = {"warn_on_accumulate_grad_stream_mismatch": True,
+                   "override_stale_capture_stream": False}
+
+
+def set_warn_on_accumulate_grad_stream_mismatch(enabled):
+    """Whether to warn of gradients from another stream. There are no streams on a CPU: remembered."""
+    _stream_options["warn_on_accumulate_grad_stream_mismatch"] = bool(enabled)
+
+
+def set_override_stale_capture_stream(enabled):
+    """What capture does with foreign streams. There are no streams on a CPU: remembered."""
+    _stream_options["override_stale_capture_stream"] = bool(enabled)
 
 
 # ---- saved tensors that may be changed in place

@@ -76,6 +76,14 @@ class device:
         return False
 
 
+class CudaError(RuntimeError):
+    """An error code of CUDA's runtime."""
+
+
+class DeferredCudaCallError(Exception):
+    """An error in work that was queued for the start of CUDA."""
+
+
 class device_of(device):
     """The device of a tensor, if it is a CUDA tensor."""
 
@@ -168,7 +176,11 @@ def __getattr__(name):
     if name in _MODULES:
         from importlib import import_module
 
-        return import_module(f"torch.cuda.{name}")
+        try:
+            return import_module(f"torch.cuda.{name}")
+        except ModuleNotFoundError as error:
+            if error.name != f"torch.cuda.{name}":
+                raise
     if name == "OutOfMemoryError":
         return torch.OutOfMemoryError
     if name == "AcceleratorError":
