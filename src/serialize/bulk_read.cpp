@@ -3,7 +3,10 @@
 #include "serialize/bulk_read.h"
 
 #include <algorithm>
+#include <atomic>
+#include <thread>
 
+#include "base/check.h"
 #include "base/parallel.h"
 #include "serialize/bytes.h"
 #include "serialize/crc32.h"
@@ -39,9 +42,22 @@ std::vector<ReadResult> read_all(int fd, std::span<const ReadJob> jobs) {
   for (size_t j = 0; j < jobs.size(); ++j)
     for (uint64_t at = 0; at < jobs[j].size; at += kPiece)
       pieces.push_back({j, at, std::min(kPiece, jobs[j].size - at)});
-  parallel_for(0, int64_t(pieces.size()), 1, [&](int64_t from, int64_t to) {
-    for (int64_t i = from; i < to; ++i) read_piece(file, jobs[pieces[i].job], pieces[i]);
-  });
+  // Own threads, not the pool of the kernels: reading mostly waits, and the pool's threads spin.
+  std::atomic<size_t> next = 0;
+  std::atomic<bool> failed = false;
+  auto work = [&] {
+    try {
+      for (size_t i; (i = next++) < pieces.size();) read_piece(file, jobs[pieces[i].job], pieces[i]);
+    } catch (const Error&) {
+      failed = true;
+    }
+  };
+  std::vector<std::thread> helpers;
+  const size_t count = std::min<size_t>({pieces.size() / 2, size_t(num_threads()), 4});
+  for (size_t i = 1; i < count; ++i) helpers.emplace_back(work);
+  work();
+  for (std::thread& t : helpers) t.join();
+  check(!failed, "cannot read the file");
   std::vector<ReadResult> results(jobs.size(), ReadResult::Good);
   std::vector<uint32_t> sums(jobs.size());
   for (const Piece& p : pieces) {
