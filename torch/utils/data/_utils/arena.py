@@ -130,19 +130,32 @@ class Writer:
         offset, the bytes themselves, or a pair (k,) meaning "the storage of description k";
         stride is None for a contiguous tensor that has the place for itself.
         """
-        out = []
-        spans = None
+        out = [None] * len(tensors)
+        others = []
         for k, t in enumerate(tensors):
-            name = _name_of(t.dtype)
             known = self._outs.get(id(t))
             if known is not None and known[0] is t:
                 del self._outs[id(t)]
-                out.append((known[1], t.numel() * t.dtype.itemsize, name, tuple(t.shape), None, 0))
-                continue
-            if spans is None:
-                spans = _spans(tensors)
-            out.append(self._describe_span(k, t, name, spans))
+                nbytes = t.numel() * t.dtype.itemsize
+                out[k] = (known[1], nbytes, _name_of(t.dtype), tuple(t.shape), None, 0)
+            else:
+                others.append(k)
+        if len(others) == 1 and tensors[others[0]].is_contiguous():
+            t = tensors[others[0]]
+            nbytes = t.numel() * t.dtype.itemsize
+            place = self._place(t.data_ptr(), nbytes)
+            out[others[0]] = (place, nbytes, _name_of(t.dtype), tuple(t.shape), None, 0)
+        elif others:
+            spans = _spans([tensors[k] for k in others])
+            for k in others:
+                out[k] = self._describe_span(k, tensors[k], _name_of(tensors[k].dtype), spans)
         return out
+
+    def _place(self, address, nbytes):
+        """Copies memory: the bytes if they are few, else the offset of a slot."""
+        if nbytes < INLINE_LIMIT:
+            return ctypes.string_at(address, nbytes) if nbytes else b""
+        return self._put(address, nbytes)
 
     def _describe_span(self, k, t, name, spans):
         itemsize = t.dtype.itemsize
@@ -153,8 +166,7 @@ class Writer:
         first = t.data_ptr() - span[0]
         if span[2] is None:
             nbytes = span[1] - span[0]
-            small = nbytes < INLINE_LIMIT
-            place = ctypes.string_at(span[0], nbytes) if small else self._put(span[0], nbytes)
+            place = self._place(span[0], nbytes)
             span[2] = k
             if first == 0 and nbytes == t.numel() * itemsize and t.is_contiguous():
                 return (place, nbytes, name, shape, None, 0)
@@ -252,7 +264,8 @@ class Reader:
         for place, nbytes, name, shape, stride, offset in descriptions:
             dtype = _dtype_of(name)
             if nbytes == 0:
-                out.append(torch.empty_strided(shape, stride, dtype=dtype))
+                empty = torch.empty(shape, dtype=dtype)
+                out.append(empty if stride is None else empty.as_strided(shape, stride))
                 continue
             if type(place) is int:
                 buffer = self.view(place, nbytes)
