@@ -97,21 +97,23 @@ def get_tensor_metadata(tensor):
     return metadata
 
 
-def set_tensor_metadata(tensor, metadata):
-    """Sets the bits that `get_tensor_metadata` returned."""
+def with_tensor_metadata(tensor, metadata):
+    """The tensor with the bits that `get_tensor_metadata` returned."""
     for name, value in metadata.items():
         if name == "conj":
-            torch._C._set_conj(tensor, value)
+            tensor = torch.conj(tensor) if value else tensor
         elif name == "neg":
-            torch._C._set_neg(tensor, value)
+            # A core without lazy negation does it at once.
+            tensor = getattr(torch, "_neg_view", torch.neg)(tensor) if value else tensor
         else:
             raise RuntimeError(f"unknown tensor metadata {name!r}")
+    return tensor
 
 
 def _finish(tensor, requires_grad, backward_hooks, metadata):
-    tensor.requires_grad = requires_grad
     if metadata:
-        set_tensor_metadata(tensor, metadata)
+        tensor = with_tensor_metadata(tensor, metadata)
+    tensor.requires_grad = requires_grad
     # Kept for files of old versions, which saved hooks.
     if backward_hooks:
         tensor._backward_hooks = backward_hooks

@@ -136,9 +136,9 @@ def rebuild_tensor(cls, storage, metadata):
     untyped = getattr(storage, "_untyped_storage", storage)
     tensor = torch.empty((0,), dtype=dtype).set_(untyped, offset, size, stride)
     if bits:
-        from .._utils import set_tensor_metadata
+        from .._utils import with_tensor_metadata
 
-        set_tensor_metadata(tensor, bits)
+        tensor = with_tensor_metadata(tensor, bits)
     tensor.requires_grad = requires_grad
     return tensor
 
