@@ -47,7 +47,8 @@ std::vector<ReadResult> read_all(int fd, std::span<const ReadJob> jobs) {
   std::atomic<bool> failed = false;
   auto work = [&] {
     try {
-      for (size_t i; (i = next++) < pieces.size();) read_piece(file, jobs[pieces[i].job], pieces[i]);
+      for (size_t i; (i = next++) < pieces.size();)
+        read_piece(file, jobs[pieces[i].job], pieces[i]);
     } catch (const Error&) {
       failed = true;
     }

@@ -110,8 +110,8 @@ def test_parameters(load):
 def test_values(load):
     d = load("values.pt")
     want = [1, 2.5, None, True, "é€", b"abc", bytearray(b"q"), 2**70, -(2**40), (1, (2,)),
-            {1, 2}, 1j, collections.Counter("aab"), collections.OrderedDict(a=1), torch.Size([1, 2]),
-            torch.device("cpu"), torch.float16, float("inf"), {3: {"k": []}}]
+            {1, 2}, 1j, collections.Counter("aab"), collections.OrderedDict(a=1),
+            torch.Size([1, 2]), torch.device("cpu"), torch.float16, float("inf"), {3: {"k": []}}]
     assert d == want and [type(a) for a in d] == [type(b) for b in want]
 
 

@@ -156,7 +156,7 @@ class UnBatcherIterDataPipe(IterDataPipe):
             yield element
             return
         if not isinstance(element, list):
-            raise IndexError(f"unbatch_level {self.unbatch_level} exceeds the depth of the DataPipe")
+            raise IndexError(f"unbatch_level {self.unbatch_level} exceeds the depth of the pipe")
         for item in element:
             yield from self._flatten(item, level - 1 if level > 0 else level)
 
