@@ -18,6 +18,7 @@ import torch
 INLINE_LIMIT = 1024  # bytes; below this a slot costs more than a copy through the pipe
 _PAGE = mmap.PAGESIZE
 _FIRST_CHUNK = 1 << 18
+_LARGE = 8 << 20  # slots from this size on are made one by one
 
 
 def _size_class(nbytes):
@@ -43,7 +44,8 @@ class Writer:
         self._waiting = []  # offsets free in the parent but perhaps not here
 
     def _grow(self, size):
-        length = max(_FIRST_CHUNK, self._length // 2, 4 * size)
+        several = 4 * size if size < _LARGE else size
+        length = max(_FIRST_CHUNK, min(self._length // 2, 4 * _LARGE), several)
         length = -(-length // _PAGE) * _PAGE
         # Reserves the memory now: running out of it is an error here, not a SIGBUS later.
         os.posix_fallocate(self._fd, self._length, length)
@@ -63,6 +65,10 @@ class Writer:
         slots = self._free.get(size)
         if slots:
             return slots.pop()
+        # Batches of ever new sizes: rather a slot up to twice as large than new memory.
+        fitting = [k for k, free in self._free.items() if free and size < k <= 2 * size]
+        if fitting:
+            return self._free[min(fitting)].pop()
         if self._bump[1] - self._bump[0] < size:
             self._grow(size)
         offset, end = self._bump
