@@ -104,7 +104,8 @@ class UntypedStorage(_C.StorageBase):
         device = torch.device(device)
         if device.type == self.device.type:
             return self
-        return type(self)(self.nbytes(), device=device).copy_(self, non_blocking)
+        new = type(self)(self.nbytes(), device=device)
+        return new if device.type == "meta" else new.copy_(self, non_blocking)
 
     def is_pinned(self, device="cuda"):
         return False

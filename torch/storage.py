@@ -155,6 +155,8 @@ class TypedStorage:
             raise RuntimeError(
                 f"{_USAGE}\nNo positional arguments should be given when using 'wrap_storage'"
             )
+        if dtype is None:
+            raise RuntimeError(f"{_USAGE}\nArgument 'dtype' must be specified")
         if not isinstance(dtype, torch.dtype):
             raise TypeError(
                 f"{_USAGE}\nArgument 'dtype' must be torch.dtype, not {type(dtype)}"
@@ -464,15 +466,22 @@ class _LegacyStorageMeta(type):
 class _LegacyStorage(TypedStorage, metaclass=_LegacyStorageMeta):
     """Base of `FloatStorage` and the others: constructing one gives a `TypedStorage`."""
 
+    @classmethod
+    def _usage(cls, argument):
+        return (
+            f"{cls}.__new__ received an invalid combination of arguments. Expected one of:\n"
+            " * no arguments\n * (int size)\n * (Sequence data)\n"
+            f" * (*, UntypedStorage wrap_storage)\nKeyword argument {argument!r} cannot be "
+            "specified"
+        )
+
     def __new__(cls, *args, wrap_storage=None, dtype=None, device=None, _internal=False):
         if not _internal:
             _warn_typed_storage_removal()
         if dtype is not None:
-            raise RuntimeError(f"{cls.__name__}.__init__ received an invalid combination of "
-                               "arguments. Keyword argument 'dtype' cannot be specified")
+            raise RuntimeError(cls._usage("dtype"))
         if device is not None:
-            raise RuntimeError(f"{cls.__name__}.__init__ received an invalid combination of "
-                               "arguments. Keyword argument 'device' cannot be specified")
+            raise RuntimeError(cls._usage("device"))
         return TypedStorage(*args, wrap_storage=wrap_storage, dtype=cls.dtype, _internal=True)
 
 
