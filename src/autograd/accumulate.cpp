@@ -4,6 +4,11 @@
 
 namespace rl {
 
+static thread_local constinit bool layout_enforced = true;
+
+bool enforce_grad_layout() { return layout_enforced; }
+bool set_enforce_grad_layout(bool on) { return std::exchange(layout_enforced, on); }
+
 AccumulateGrad::AccumulateGrad(Tensor leaf) : variable(std::move(leaf)) {
   sequence_nr = UINT64_MAX;  // runs as soon as its gradient is there, which frees that gradient
   accumulates = true;
@@ -58,7 +63,7 @@ void AccumulateGrad::accumulate(Tensor&& grad) {
   AutogradMeta& m = meta(variable);
   if (!m.grad.defined()) {
     bool steal = !tls.grad_mode && !grad->requires_grad && unshared(grad) &&
-                 follows_layout(grad, variable);
+                 (!layout_enforced || follows_layout(grad, variable));
     m.grad = steal ? std::move(grad) : clone_in_layout(grad, variable);
   } else if (!tls.grad_mode) {
     if (m.grad->requires_grad || m.grad.dtype() != grad.dtype())

@@ -156,6 +156,14 @@ void accumulate(Tensor& have, Tensor&& g) {
 }
 }  // namespace
 
+Tensor input_grad_buffer(const Node& n, size_t i) {
+  if (!running || i >= n.edges.size() || !n.edges[i].node || tls.grad_mode) return {};
+  Slot* s = running->find(n.edges[i].node.get());
+  uint32_t nr = n.edges[i].input_nr;
+  if (!s || nr >= s->inputs.size() || !s->inputs[nr].defined()) return {};
+  return exclusive(s->inputs[nr]) ? s->inputs[nr] : Tensor();
+}
+
 void Task::deliver(Slot& s, uint32_t nr, Tensor&& g) {
   if (g.defined()) {
     if (s.inputs.size() <= nr) s.inputs.resize(std::max(size_t(nr) + 1, s.node->outputs.size()));

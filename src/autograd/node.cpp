@@ -237,6 +237,33 @@ void retain_grad(const Tensor& t) {
   fn->retain_hooks.emplace_back(m.output_nr, m.retain);
 }
 
+static std::string lower_first(DType d) {
+  std::string s = scalar_type_name(d);
+  if (!s.empty() && s[0] >= 'A' && s[0] <= 'Z') s[0] = char(s[0] + 'a' - 'A');
+  return s;
+}
+
+DType grad_dtype(const Tensor& t) {
+  const AutogradMeta* m = meta_or_null(t);
+  if (m && m->grad_fn) return m->grad_fn->outputs[m->output_nr].dtype;
+  if (!m || (!m->any_grad_dtype && m->grad_dtype == DType::Undefined)) return t.dtype();
+  return m->grad_dtype;
+}
+
+void set_grad_dtype(const Tensor& t, std::optional<DType> dtype) {
+  check(is_leaf(t), "grad_dtype can only be set on leaf tensors.");
+  AutogradMeta& m = meta(t);
+  if (dtype && m.grad.defined() && m.grad.dtype() != *dtype)
+    fail("Cannot set grad_dtype to '", *dtype, "' because there is already a gradient with dtype '",
+         lower_first(m.grad.dtype()),
+         "'. Please clear the gradient (.grad = None) before changing grad_dtype, or ensure the new "
+         "grad_dtype matches the existing gradient's dtype.");
+  m.any_grad_dtype = !dtype;
+  m.grad_dtype = dtype.value_or(DType::Undefined);
+  std::lock_guard guard(m.lock);
+  if (m.accumulator) m.accumulator->outputs[0].dtype = m.grad_dtype;
+}
+
 void set_grad(const Tensor& t, const Tensor& grad) {
   if (!grad.defined()) {
     if (AutogradMeta* m = meta_or_null(t)) m->grad.reset();
@@ -246,9 +273,7 @@ void set_grad(const Tensor& t, const Tensor& grad) {
   AutogradMeta& m = meta(t);
   DType want = m.grad_dtype == DType::Undefined ? t.dtype() : m.grad_dtype;
   if (!m.any_grad_dtype && grad.dtype() != want) {
-    std::string got = scalar_type_name(grad.dtype());
-    if (!got.empty()) got[0] = char(got[0] | 0x20);
-    fail("attempting to assign a gradient with dtype '", got, "' to a tensor with grad_dtype '",
+    fail("attempting to assign a gradient with dtype '", lower_first(grad.dtype()), "' to a tensor with grad_dtype '",
          want,
          "'. The gradient must match the tensor's grad_dtype (defaults to the tensor's dtype). You "
          "can set the tensor's grad_dtype attribute with a specific dtype, or None to allow any "

@@ -241,6 +241,11 @@ void register_tensor_hook(const Tensor& t, intrusive_ptr<GradHook> hook);
 void retain_grad(const Tensor& t);
 void register_accumulate_hook(const Tensor& t, intrusive_ptr<AccumulateHook> hook);
 void set_grad(const Tensor& t, const Tensor& grad);  // t.grad = grad, with PyTorch's checks
+DType grad_dtype(const Tensor& t);               // Undefined: any
+void set_grad_dtype(const Tensor& t, std::optional<DType> dtype);
+// Whether accumulated gradients get the strides of their leaf even at the price of a copy.
+bool enforce_grad_layout();
+bool set_enforce_grad_layout(bool on);           // of this thread; returns what it was
 std::string short_name(const Node& n);           // "Add" of AddBackward0, as messages say it
 
 // ---- front end services
@@ -269,6 +274,8 @@ void queue_callback(std::function<void()> f);           // run when the current 
 Node* current_node();                                   // being applied by this thread, or null
 int64_t current_task_id();                              // of the backward running here, or -1
 bool node_will_run(const Node& n);                      // in the current backward
+// What has arrived so far where edge i of n leads, if it may be added to in place.
+Tensor input_grad_buffer(const Node& n, size_t i);
 
 // ---- anomaly mode: one switch for the process
 struct AnomalyMode {

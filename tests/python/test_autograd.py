@@ -592,3 +592,41 @@ def test_threads():
     [t.start() for t in threads]
     [t.join() for t in threads]
     assert x.grad.tolist() == [600, 600]
+
+
+# ---- dtype and layout of gradients
+def test_grad_dtype():
+    x = leaf(1.0, 2.0)
+    assert x.grad_dtype is torch.float32 and (x * 1).grad_dtype is torch.float32
+    x.grad_dtype = torch.float64
+    (x * 2).sum().backward()
+    assert x.grad.dtype is torch.float64 and x.grad.tolist() == [2, 2]
+    assert message(lambda: setattr(x, "grad_dtype", torch.float16)).startswith(
+        "Cannot set grad_dtype to 'Half' because there is already a gradient with dtype 'double'")
+    x.grad_dtype = None
+    assert x.grad_dtype is None
+    assert message(lambda: setattr(x * 1, "grad_dtype", None)) == \
+        "grad_dtype can only be set on leaf tensors."
+    assert "with dtype 'double' to a tensor with grad_dtype 'Float'" in message(
+        lambda: setattr(leaf(1.0), "grad", torch.ones(1, dtype=torch.float64)))
+
+
+def test_grad_layout_policy():
+    class Transposed(autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 1
+
+        @staticmethod
+        def backward(ctx, g):
+            return torch.ones(2, 3).t()
+
+    def strides():
+        x = torch.ones(3, 2, requires_grad=True)
+        Transposed.apply(x).sum().backward()
+        return x.grad.stride()
+
+    assert strides() == (2, 1)
+    with autograd.enforce_grad_layout_policy(False):
+        assert strides() == (1, 3)
+    assert strides() == (2, 1)

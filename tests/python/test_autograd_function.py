@@ -267,3 +267,52 @@ def test_hooks_on_node():
     y.grad_fn.register_hook(lambda gi, go: log.append((gi[0].item(), go[0].item())))
     y.backward()
     assert log == [(3, 1)]
+
+
+def test_output_grad_dtype():
+    seen = []
+
+    def forward(ctx, x):
+        ctx.set_output_grad_dtype(torch.float64, None)
+        return x * 1, x * 2
+
+    def backward(ctx, a, b):
+        seen.append((a.dtype, b.dtype))
+        return a.float()
+
+    f = make(forward, backward)
+    x = leaf(1.0)
+    a, b = f.apply(x)
+    assert a.grad_dtype is torch.float64 and b.grad_dtype is None
+    (a + b).sum().backward()
+    assert seen == [(torch.float64, torch.float32)]
+    bad = make(lambda ctx, x: (ctx.set_output_grad_dtype(None), (x * 1, x * 2))[1], backward)
+    with pytest.raises(RuntimeError, match="returned 2 values but 1 declarations were provided"):
+        bad.apply(x)
+
+
+def test_input_grad_buffers():
+    seen = []
+
+    def backward(ctx, g):
+        buffer, number = ctx.input_grad_buffers
+        assert number is None
+        seen.append(buffer is not None)
+        if buffer is not None:
+            buffer.add_(g * 2)
+            return None, None
+        return g * 2, None
+
+    f = make(lambda ctx, x, n: x * 2, backward)
+    for order in (True, False):
+        x = leaf(1.0)
+        y = x * 1
+        if order:
+            a = f.apply(y, 3)
+            b = y * 5
+        else:
+            b = y * 5
+            a = f.apply(y, 3)
+        (a + b).sum().backward()
+        assert x.grad.item() == 7
+    assert seen == [True, False]
