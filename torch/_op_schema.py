@@ -115,7 +115,7 @@ def _is_int(x):
 
 
 _CHECKS = {
-    "Tensor": lambda x: isinstance(x, torch.Tensor),
+    "Tensor": lambda x: isinstance(x, torch.Tensor) or _is_number(x),
     "Tensor|Scalar": lambda x: isinstance(x, torch.Tensor) or _is_number(x),
     "Scalar": lambda x: _is_number(x) or (isinstance(x, torch.Tensor) and x.dim() == 0),
     "int": _is_int,

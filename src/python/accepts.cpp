@@ -168,7 +168,8 @@ bool accepts_slow(const Param& p, PyObject* o, Overriding& who) {
     case Kind::DeviceOpt:
       if (none_ok) return true;
       [[fallthrough]];
-    case Kind::Device: return is_device(o) || PyUnicode_Check(o) || is_int_like(o);
+    case Kind::Device:
+      return is_device(o) || PyUnicode_Check(o) || (PyLong_Check(o) && !PyBool_Check(o));
     case Kind::LayoutOpt: return none_ok || is_layout(o);
     case Kind::MemoryFormatOpt: return none_ok || is_memory_format(o);
     case Kind::MemoryFormat: return is_memory_format(o);

@@ -6,7 +6,10 @@
 namespace rl::py {
 
 // ---- the node
-PyFunctionNode::PyFunctionNode(PyObject* c) : ctx(new_ref(c)) { function_cast(c)->node = this; }
+PyFunctionNode::PyFunctionNode(PyObject* c) : ctx(new_ref(c)) {
+  front_end = true;
+  function_cast(c)->node = this;
+}
 
 PyFunctionNode::~PyFunctionNode() {
   if (!Py_IsInitialized()) return;

@@ -111,7 +111,12 @@ IValue to_ivalue(PyObject* o) {
 
 namespace {
 
-// Which arguments are declared `Tensor|Scalar`: a number there becomes a 0-dim tensor.
+bool is_tensor_type(std::string_view argument) {
+  return argument.starts_with("Tensor ") || argument.starts_with("Tensor(") ||
+         argument.starts_with("Tensor|");
+}
+
+// Which arguments are tensors: a number there becomes a 0-dim tensor, as in x + 1.
 const std::vector<bool>& operand_arguments(const OpInfo* op) {
   static std::unordered_map<const OpInfo*, std::vector<bool>> known;
   auto [it, fresh] = known.try_emplace(op);
@@ -124,7 +129,7 @@ const std::vector<bool>& operand_arguments(const OpInfo* op) {
     if (start && text[i] != ' ') {
       start = false;
       if (text[i] != '*' && text[i] != ')')
-        it->second.push_back(text.substr(i).starts_with("Tensor|Scalar"));
+        it->second.push_back(is_tensor_type(text.substr(i)));
     }
     depth += (text[i] == '(' || text[i] == '[') - (text[i] == ')' || text[i] == ']');
     if (text[i] == ',' && depth == 0) start = true;
