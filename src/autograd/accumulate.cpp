@@ -42,9 +42,13 @@ bool follows_layout(const Tensor& grad, const Tensor& leaf) {
   return true;
 }
 
+// Nobody else holds the tensor or its memory; the base of a view counts if the view alone has it.
 bool unshared(const Tensor& grad) {
-  return grad.use_count() == 1 && !grad->python &&
-         (!grad->storage || (grad->storage->use_count() == 1 && grad->storage->resizable()));
+  if (grad.use_count() != 1 || grad->python) return false;
+  if (!grad->storage) return true;
+  const AutogradMeta* m = meta_or_null(grad);
+  bool sole_view = m && m->view && m->view->base.use_count() == 1 && !m->view->base->python;
+  return grad->storage->use_count() == (sole_view ? 2u : 1u) && grad->storage->resizable();
 }
 
 Tensor clone_in_layout(const Tensor& grad, const Tensor& leaf) {
@@ -64,6 +68,7 @@ void AccumulateGrad::accumulate(Tensor&& grad) {
   if (!m.grad.defined()) {
     bool steal = !tls.grad_mode && !grad->requires_grad && unshared(grad) &&
                  (!layout_enforced || follows_layout(grad, variable));
+    if (steal && meta_or_null(grad)) grad = detached(grad);
     m.grad = steal ? std::move(grad) : clone_in_layout(grad, variable);
   } else if (!tls.grad_mode) {
     if (m.grad->requires_grad || m.grad.dtype() != grad.dtype())

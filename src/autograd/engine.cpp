@@ -29,6 +29,8 @@ thread_local std::vector<Slot> spare_slots;
 Node* current_node() { return applying; }
 int64_t current_task_id() { return running ? running->id : -1; }
 
+bool reaches_all_leaves() { return !running || running->all_leaves; }
+
 bool node_will_run(const Node& n) {
   check(running, "_get_graph_exec_group: no backward pass is running on this thread");
   Slot* s = running->find(&n);
@@ -213,7 +215,16 @@ void check_nan(const Node& n, const Grads& out) {
   }
 }
 
+// Formulas make many views; nobody will ever differentiate through them when nothing is recorded,
+// and a gradient that is no view can be taken over or added to.
+struct UntrackedViews {
+  explicit UntrackedViews(bool on) : saved(tls.view_replay) { tls.view_replay |= on; }
+  ~UntrackedViews() { tls.view_replay = saved; }
+  bool saved;
+};
+
 Grads apply_checked(Node& n, Grads&& inputs) {
+  UntrackedViews views(!tls.grad_mode && !tls.modes && !n.front_end);
   if (!anomaly_mode.enabled.load(std::memory_order_relaxed)) [[likely]] {
     Grads out = n.apply(std::move(inputs));
     check_gradients(n, out);
@@ -315,6 +326,7 @@ std::vector<Tensor> run_here(const std::vector<Edge>& roots, Grads&& grads,
   check_gradients_of_roots(roots, grads);
   task.discover(roots, floor);
   if (!targets.empty()) task.restrict_to(targets, target_tensors);
+  task.all_leaves = targets.empty() && reaches_all_leaves();
   Running here(&task);
   GradMode mode(options.create_graph);
   task.execute(roots, std::move(grads));

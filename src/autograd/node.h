@@ -101,6 +101,7 @@ struct Node : RefCounted {
   std::atomic<void*> engine_task{nullptr};
   uint32_t engine_slot = 0;
   bool accumulates = false;          // it is an AccumulateGrad
+  bool front_end = false;            // apply() runs code of the front end
   Node* next_dead = nullptr;
 
  protected:
@@ -273,6 +274,7 @@ std::optional<std::string> saved_hooks_disabled();
 void queue_callback(std::function<void()> f);           // run when the current backward ends
 Node* current_node();                                   // being applied by this thread, or null
 int64_t current_task_id();                              // of the backward running here, or -1
+bool reaches_all_leaves();                              // no pass running here has targets
 bool node_will_run(const Node& n);                      // in the current backward
 // What has arrived so far where edge i of n leads, if it may be added to in place.
 Tensor input_grad_buffer(const Node& n, size_t i);

@@ -138,6 +138,10 @@ Tensor SavedTensor::unpack_hook(const intrusive_ptr<SavedHook>& hook, const Node
   Tensor data;
   {
     NoGrad no_grad;
+    struct Tracked {  // the hook may record (checkpointing does): see UntrackedViews in engine.cpp
+      bool saved = std::exchange(tls.view_replay, false);
+      ~Tracked() { tls.view_replay = saved; }
+    } tracked;
     data = hook->unpack();
   }
   if (!data.defined() || !requires_grad_) return data;

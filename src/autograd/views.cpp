@@ -174,6 +174,7 @@ struct CopySlices final : Node {
       : base_sizes(base_->sizes), base_strides(base_->strides), sizes(view->sizes),
         strides(view->strides), offset(view->offset - base_->offset), replay(std::move(replay)),
         fn(std::move(fn)) {
+    front_end = this->fn->front_end;
     add_edges(*this, base_);
     for (size_t i = 1; i < this->fn->edges.size(); ++i) {
       const Edge& e = this->fn->edges[i];

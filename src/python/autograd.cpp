@@ -281,6 +281,7 @@ PyObject* py_current_node(PyObject*, PyObject*) {
   return guarded([&] { return wrap_node(NodePtr(current_node())); });
 }
 PyObject* py_task_id(PyObject*, PyObject*) { return PyLong_FromLongLong(current_task_id()); }
+PyObject* is_checkpoint_valid(PyObject*, PyObject*) { return PyBool_FromLong(reaches_all_leaves()); }
 PyObject* py_will_run(PyObject*, PyObject* node) {
   return guarded([&] { return PyBool_FromLong(node_will_run(*node_of(node))); });
 }
@@ -425,6 +426,7 @@ PyMethodDef functions[] = {
     {"_queue_callback", py_queue_callback, METH_O, nullptr},
     {"_current_autograd_node", py_current_node, METH_NOARGS, nullptr},
     {"_current_graph_task_id", py_task_id, METH_NOARGS, nullptr},
+    {"_is_checkpoint_valid", is_checkpoint_valid, METH_NOARGS, nullptr},
     {"_will_engine_execute_node", py_will_run, METH_O, nullptr},
     {"_gradient_edge", py_gradient_edge, METH_O, nullptr},
     {"_increment_version", py_increment_version, METH_O, nullptr},
