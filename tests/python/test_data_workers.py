@@ -286,6 +286,20 @@ def test_init_fn_and_pickling_errors_arrive():
         list(D.DataLoader(Unpicklable(4), num_workers=1, collate_fn=lambda x: x))
 
 
+def test_out_of_space_is_an_error():
+    import resource
+
+    def limit(worker):
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
+
+    class Large(Numbers):
+        def __getitem__(self, i):
+            return torch.zeros(1 << 20)
+
+    with pytest.raises(OSError, match="Caught OSError in DataLoader worker process"):
+        list(D.DataLoader(Large(4), num_workers=1, worker_init_fn=limit))
+
+
 def test_graph_does_not_cross():
     class Grad(Numbers):
         def __getitem__(self, i):

@@ -112,8 +112,11 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
             )
             process.daemon = True
             process.start()
-        finally:
+        except BaseException:
             end.started()
+            end.close()
+            raise
+        end.started()
         handle = _Handle(process, end)
         self._handles.append(handle)
         for fd in (end.results, handle.sentinel):
@@ -183,27 +186,21 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
                 finally:
                     self._poll.unregister(handle.end.requests)
             except BrokenPipeError:
-                handle.process.join(1.0)
-                self._report_dead()
+                self._report_dead({handle})
 
     # ---------------------------------------------------------------- results
 
     def _take_in(self, timeout_ms):
         """Waits for any event and stores the results that came. False if the time ran out."""
         events = self._poll.poll(timeout_ms)
-        dead = False
+        dead = set()
         for fd, _ in events:
             handle = self._by_fd.get(fd)
             if handle is None:
                 continue  # a request pipe that can be written again
-            if fd != handle.end.results:
-                dead = True
-                continue
-            messages = handle.end.receive()
+            messages = handle.end.receive() if fd == handle.end.results else None
             if messages is None:
-                # The pipe closes a moment before the process is gone.
-                handle.process.join(1.0)
-                dead = True
+                dead.add(handle)
                 continue
             for epoch, idx, body, descriptions in messages:
                 if epoch == self._epoch:
@@ -211,14 +208,14 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
                 else:
                     handle.end.discard(body, descriptions)
         if dead:
-            self._report_dead()
+            self._report_dead(dead)
         return bool(events)
 
-    def _report_dead(self):
-        dead = [h.process for h in self._handles if not h.process.is_alive()]
-        for process in dead:
-            process.join()
-        cause = RuntimeError(" ".join(map(_describe_death, dead))) if dead else None
+    def _report_dead(self, handles):
+        for handle in handles:
+            handle.process.join(1.0)  # the pipe closes a moment before the process is gone
+        dead = [h.process for h in self._handles if h in handles or not h.process.is_alive()]
+        cause = RuntimeError(" ".join(map(_describe_death, dead)))
         pids = ", ".join(str(p.pid) for p in dead)
         self._shutdown_workers()
         raise RuntimeError(f"DataLoader worker (pid(s) {pids}) exited unexpectedly") from cause
