@@ -45,4 +45,24 @@ std::vector<Tensor> cat_grad(const Tensor& grad, const std::vector<TensorInfo>& 
 Dims inverse_permutation(IntRef dims);
 Tensor to_copy_grad(const Tensor& grad, const TensorInfo& self);
 
+// ---- indexing (backward/index.cpp)
+Tensor index_backward(const Tensor& grad, const TensorInfo& self, const std::vector<Tensor>& indices);
+Tensor index_put_self_grad(const Tensor& grad, const std::vector<Tensor>& indices, bool accumulate);
+Tensor index_select_grad(const Tensor& grad, IntRef sizes, int64_t dim, const Tensor& index);
+Tensor index_source_grad(const Tensor& grad, int64_t dim, const Tensor& index, IntRef sizes);
+Tensor masked_select_grad(const Tensor& grad, IntRef sizes, const Tensor& mask);
+Tensor masked_scatter_grad(const Tensor& grad, const Tensor& mask, IntRef sizes);
+Tensor take_grad(const Tensor& grad, IntRef sizes, const Tensor& index);
+Tensor put_self_grad(const Tensor& grad, const Tensor& index, bool accumulate);
+Tensor gather_grad(const Tensor& grad, IntRef sizes, int64_t dim, const Tensor& index);
+Tensor scatter_src_grad(const Tensor& grad, int64_t dim, const Tensor& index, IntRef sizes);
+std::tuple<Tensor, Tensor> scatter_reduce_grad(const Tensor& grad, const Tensor& self, int64_t dim,
+                                               const Tensor& index, const Tensor& src,
+                                               std::string_view reduce, bool include_self,
+                                               const Tensor& result);
+std::tuple<Tensor, Tensor> index_reduce_grad(const Tensor& grad, const Tensor& self, int64_t dim,
+                                             const Tensor& index, const Tensor& source,
+                                             std::string_view reduce, bool include_self,
+                                             const Tensor& result);
+
 }  // namespace rl

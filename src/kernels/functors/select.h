@@ -15,4 +15,15 @@ template <class T> struct where_ {
   }
 };
 
+// The value where the mask is set, the element elsewhere.
+template <class T> struct masked_fill_ {
+  using inputs = TypeList<T, bool>;
+  static constexpr bool vectorized = vectorizable<T>;
+  T value;
+  template <class V> RL_INLINE V operator()(V a, mask_t<V> mask) const {
+    if constexpr (is_vec<V>) return select(mask, V(value), a);
+    else return mask ? value : a;
+  }
+};
+
 }  // namespace rl::cpu::RL_ISA::functor
