@@ -26,4 +26,30 @@ template <class T> struct masked_fill_ {
   }
 };
 
+// x * scale where the mask is set, x * 0 elsewhere (infinities become NaN).
+template <class T> struct scale_kept_ {
+  using inputs = TypeList<T, bool>;
+  static constexpr bool vectorized = vectorizable<T>;
+  T scale;
+  template <class V> RL_INLINE V operator()(V x, mask_t<V> kept) const {
+    if constexpr (is_vec<V>) return x * select(kept, V(scale), V(T(0)));
+    else return x * (kept ? scale : T(0));
+  }
+};
+// x where positive, x * slope elsewhere.
+template <class T> struct leaky_ {
+  static constexpr bool vectorized = vectorizable<T>;
+  T slope;
+  template <class V> RL_INLINE V operator()(V x) const {
+    return select(x > V(T(0)), x, x * V(slope));
+  }
+};
+template <class T> struct leaky_grad_ {  // gradient, x
+  static constexpr bool vectorized = vectorizable<T>;
+  T slope;
+  template <class V> RL_INLINE V operator()(V grad, V x) const {
+    return select(x > V(T(0)), grad, grad * V(slope));
+  }
+};
+
 }  // namespace rl::cpu::RL_ISA::functor
