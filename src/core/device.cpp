@@ -25,6 +25,9 @@ Device parse_device(std::string_view text) {
   check(!text.empty(), "Device string must not be empty");
   size_t colon = text.find(':');
   std::string_view name = text.substr(0, colon);
+  for (char c : name)
+    check((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_', "Invalid device string: '",
+          text, "'");
   Device out;
   bool found = false;
   for (auto& d : kDevices)

@@ -140,10 +140,10 @@ PyObject* wrap(MemoryFormat v) { return new_ref(reinterpret_cast<PyObject*>(&for
 DType dtype_of_python_type(PyObject* o) {
   if (!PyType_Check(o)) return DType::Undefined;
   auto* t = reinterpret_cast<PyTypeObject*>(o);
-  if (t == &PyFloat_Type) return default_dtype();
+  if (t == &PyFloat_Type) return DType::Double;
   if (t == &PyBool_Type) return DType::Bool;
   if (t == &PyLong_Type) return DType::Int64;
-  if (t == &PyComplex_Type) return default_complex_dtype();
+  if (t == &PyComplex_Type) return DType::ComplexDouble;
   return DType::Undefined;
 }
 
