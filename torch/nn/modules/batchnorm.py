@@ -90,13 +90,6 @@ class _NormBase(Module):
         super()._load_from_state_dict(state_dict, prefix, local_metadata, strict,
                                       missing_keys, unexpected_keys, error_msgs)
 
-    def _own(self, name, owner):
-        # Reading the dict is far cheaper than __getattr__; a parametrized tensor is elsewhere.
-        try:
-            return owner[name]
-        except KeyError:
-            return getattr(self, name)
-
 
 class _BatchNorm(_NormBase):
     def __init__(self, num_features, eps=1e-5, momentum=0.1, affine=True,
@@ -104,26 +97,27 @@ class _BatchNorm(_NormBase):
         super().__init__(num_features, eps, momentum, affine, track_running_stats,
                          device=device, dtype=dtype, bias=bias)
 
-    def _count_batch(self, tracked):
+    def _count_batch(self):
         """Count this batch; returns the weight of its statistics in the running ones."""
         momentum = self.momentum
-        if self.training and self.track_running_stats and tracked is not None:
-            tracked.add_(1)
-            if momentum is None:  # cumulative average
-                return 1.0 / float(tracked)
+        if self.training and self.track_running_stats:
+            tracked = self.num_batches_tracked
+            if tracked is not None:
+                tracked.add_(1)
+                if momentum is None:  # cumulative average
+                    return 1.0 / float(tracked)
         return 0.0 if momentum is None else momentum
 
     def forward(self, input):
         self._check_input_dim(input)
-        params, buffers, own = self._parameters, self._buffers, self._own
-        factor = self._count_batch(own("num_batches_tracked", buffers))
-        mean, var = own("running_mean", buffers), own("running_var", buffers)
+        factor = self._count_batch()
         training = self.training
+        mean, var = self.running_mean, self.running_var
         batch_statistics = True if training else mean is None and var is None
         if training and not self.track_running_stats:
             mean = var = None
-        return F.batch_norm(input, mean, var, own("weight", params), own("bias", params),
-                            batch_statistics, factor, self.eps)
+        return F.batch_norm(input, mean, var, self.weight, self.bias, batch_statistics, factor,
+                            self.eps)
 
 
 class _LazyNormBase(LazyModuleMixin, _NormBase):

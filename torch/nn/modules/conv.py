@@ -132,13 +132,6 @@ class _ConvNd(Module):
         # Pickles of old versions know zero padding only.
         self.__dict__.setdefault("padding_mode", "zeros")
 
-    def _own_parameters(self):
-        params = self._parameters
-        try:  # far cheaper than two attribute reads; a parametrized weight is not in there
-            return params["weight"], params["bias"]
-        except KeyError:
-            return self.weight, self.bias
-
     def _convolve(self, function, zero, input, weight, bias):
         if self.padding_mode == "zeros":
             return function(input, weight, bias, self.stride, self.padding, self.dilation,
@@ -173,7 +166,7 @@ class Conv1d(_ConvNd):
         return self._convolve(F.conv1d, _single(0), input, weight, bias)
 
     def forward(self, input):
-        return self._conv_forward(input, *self._own_parameters())
+        return self._conv_forward(input, self.weight, self.bias)
 
 
 class Conv2d(_ConvNd):
@@ -194,7 +187,7 @@ class Conv2d(_ConvNd):
         return self._convolve(F.conv2d, _pair(0), input, weight, bias)
 
     def forward(self, input):
-        return self._conv_forward(input, *self._own_parameters())
+        return self._conv_forward(input, self.weight, self.bias)
 
 
 class Conv3d(_ConvNd):
@@ -212,7 +205,7 @@ class Conv3d(_ConvNd):
         return self._convolve(F.conv3d, _triple(0), input, weight, bias)
 
     def forward(self, input):
-        return self._conv_forward(input, *self._own_parameters())
+        return self._conv_forward(input, self.weight, self.bias)
 
 
 class _ConvTransposeNd(_ConvNd):
@@ -261,9 +254,8 @@ class _ConvTransposeNd(_ConvNd):
         output_padding = self._output_padding(
             input, output_size, self.stride, self.padding, self.kernel_size, n,
             self.dilation)
-        weight, bias = self._own_parameters()
-        return function(input, weight, bias, self.stride, self.padding, output_padding,
-                        self.groups, self.dilation)
+        return function(input, self.weight, self.bias, self.stride, self.padding,
+                        output_padding, self.groups, self.dilation)
 
 
 class ConvTranspose1d(_ConvTransposeNd):

@@ -63,12 +63,7 @@ class Linear(Module):
             init.uniform_(self.bias, -bound, bound)
 
     def forward(self, input):
-        params = self._parameters
-        try:  # far cheaper than two attribute reads; a parametrized weight is not in there
-            weight, bias = params["weight"], params["bias"]
-        except KeyError:
-            weight, bias = self.weight, self.bias
-        return F.linear(input, weight, bias)
+        return F.linear(input, self.weight, self.bias)
 
     def extra_repr(self) -> str:
         return (f"in_features={self.in_features}, out_features={self.out_features}, "

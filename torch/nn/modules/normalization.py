@@ -126,12 +126,7 @@ class LayerNorm(Module):
                 init.zeros_(self.bias)
 
     def forward(self, input):
-        params = self._parameters
-        try:  # far cheaper than two attribute reads; a parametrized weight is not in there
-            weight, bias = params["weight"], params["bias"]
-        except KeyError:
-            weight, bias = self.weight, self.bias
-        return F.layer_norm(input, self.normalized_shape, weight, bias, self.eps)
+        return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
 
     def extra_repr(self) -> str:
         return (f"{self.normalized_shape}, eps={self.eps}, "
