@@ -77,11 +77,10 @@ def node(e):
 def saved_listing(s):
     """Names for grad_fn._saved_<name>."""
     items = [f'if (key == "{a.name}") return box({a.name}_.unpack());' for a in s.tensors if not a.is_list]
-    items += [f'if (key == "{f}") return box({f}_.unpack(NodePtr(const_cast<Node_t*>(this))));' for f in s.outputs]
+    items += [f'if (key == "{f}") return box({f}_.unpack(NodePtr(const_cast<Node*>(static_cast<const Node*>(this)))));' for f in s.outputs]
     items += [f'if (key == "{a.name}") return box_stored({a.name});' for a in s.values if a.type != "Generator?"]
     if not items:
         return []
-    return ["  std::optional<IValue> saved(std::string_view key) const override {", "    using Node_t = std::remove_const_t<std::remove_pointer_t<decltype(this)>>;"] + \
         ["    " + i for i in items] + ["    return std::nullopt;", "  }"]
 
 

@@ -64,5 +64,60 @@ std::tuple<Tensor, Tensor> index_reduce_grad(const Tensor& grad, const Tensor& s
                                              const Tensor& index, const Tensor& source,
                                              std::string_view reduce, bool include_self,
                                              const Tensor& result);
+// ---- activations and softmax (backward/activation.cpp)
+Tensor silu_grad(const Tensor& grad, const Tensor& x);
+Tensor mish_grad(const Tensor& grad, const Tensor& x);
+Tensor hardswish_grad(const Tensor& grad, const Tensor& x);
+Tensor hardsigmoid_grad(const Tensor& grad, const Tensor& x);
+Tensor log_sigmoid_grad(const Tensor& grad, const Tensor& x);
+Tensor softplus_grad(const Tensor& grad, const Tensor& x, const Scalar& beta, const Scalar& threshold);
+Tensor elu_grad(const Tensor& grad, const Tensor& x, const Scalar& alpha, const Scalar& scale,
+                const Scalar& input_scale);
+Tensor gelu_grad(const Tensor& grad, const Tensor& x, std::string_view approximate);
+Tensor prelu_self_grad(const Tensor& grad, const Tensor& x, const Tensor& weight);
+Tensor prelu_weight_grad(const Tensor& grad, const Tensor& x);
+Tensor softmax_grad(const Tensor& grad, const Tensor& y, int64_t dim, DType input_dtype);
+Tensor log_softmax_grad(const Tensor& grad, const Tensor& y, int64_t dim, DType input_dtype);
+Tensor logsumexp_grad(const Tensor& grad, const Tensor& x, const Tensor& y, IntRef dim, bool keepdim);
+
+// ---- statistics (backward/statistics.cpp)
+Tensor prod_grad(const Tensor& grad, const Tensor& x, const Tensor& y, int64_t dim, bool keepdim);
+Tensor prod_grad_all(const Tensor& grad, const Tensor& x, const Tensor& y);
+Tensor shared_extremum_grad(const Tensor& grad, const Tensor& x, const Tensor& y, IntRef dim,
+                            bool keepdim);
+Tensor aminmax_grad(const Tensor& grad_min, const Tensor& grad_max, const Tensor& x,
+                    std::optional<int64_t> dim, bool keepdim, const Tensor& min, const Tensor& max);
+Tensor value_at_grad(const Tensor& grad, IntRef sizes, const Tensor& indices, int64_t dim, bool keepdim);
+Tensor cumextremum_grad(const Tensor& grad, IntRef sizes, const Tensor& indices, int64_t dim);
+Tensor cumsum_grad(const Tensor& grad, const Tensor& x, int64_t dim);
+Tensor cumprod_grad(const Tensor& grad, const Tensor& x, const Tensor& y, int64_t dim);
+Tensor logcumsumexp_grad(const Tensor& grad, const Tensor& x, const Tensor& y, int64_t dim);
+Tensor var_grad(const Tensor& grad, const Tensor& x, const std::optional<IntRef>& dim,
+                const std::optional<Scalar>& correction, bool keepdim);
+Tensor std_grad(const Tensor& result, const Tensor& grad, const Tensor& x,
+                const std::optional<IntRef>& dim, const std::optional<Scalar>& correction, bool keepdim);
+Tensor var_mean_grad(const Tensor& grad_var, const Tensor& grad_mean, const Tensor& x,
+                     const std::optional<IntRef>& dim, const std::optional<Scalar>& correction,
+                     bool keepdim);
+Tensor std_mean_grad(const Tensor& grad_std, const Tensor& grad_mean, const Tensor& x, const Tensor& std,
+                     const std::optional<IntRef>& dim, const std::optional<Scalar>& correction,
+                     bool keepdim);
+Tensor vector_norm_grad(const Tensor& grad, const Tensor& x, const Tensor& norm, const Scalar& ord,
+                        const std::optional<IntRef>& dim, bool keepdim);
+
+// ---- normalisation (backward/norm.cpp)
+using Three = std::tuple<Tensor, Tensor, Tensor>;
+Three layer_norm_grad(const Tensor& grad, const Tensor& input, IntRef shape, const Tensor& mean,
+                      const Tensor& rstd, const Tensor& weight, const Tensor& bias, double eps,
+                      std::array<bool, 3> mask);
+std::tuple<Tensor, Tensor> rms_norm_grad(const Tensor& grad, const Tensor& input, IntRef shape,
+                                         const Tensor& rstd, const Tensor& weight,
+                                         std::optional<double> eps, std::array<bool, 2> mask);
+Three group_norm_grad(const Tensor& grad, const Tensor& input, const Tensor& mean, const Tensor& rstd,
+                      const Tensor& weight, int64_t N, int64_t C, int64_t HxW, int64_t group, double eps,
+                      std::array<bool, 3> mask);
+Three batch_norm_grad(const Tensor& grad, const Tensor& input, const Tensor& weight,
+                      const Tensor& running_mean, const Tensor& running_var, const Tensor& save_mean,
+                      const Tensor& save_invstd, bool training, double eps, std::array<bool, 3> mask);
 
 }  // namespace rl

@@ -1,0 +1,61 @@
+// The public normalisation layers over their native forms.
+#include "gen/ops/arith.h"
+#include "gen/ops/math.h"
+#include "gen/ops/norm.h"
+#include "gen/ops/reduce.h"
+#include "gen/ops/views.h"
+#include "gen/ops/index.h"
+#include "ops/formula.h"
+
+namespace rl::composite {
+
+Tensor layer_norm(const Tensor& input, IntRef shape, const Tensor& weight, const Tensor& bias, double eps,
+                  bool) {
+  return std::get<0>(rl::native_layer_norm(input, shape, weight, bias, eps));
+}
+
+Tensor rms_norm(const Tensor& input, IntRef shape, const Tensor& weight, std::optional<double> eps) {
+  return std::get<0>(rl::fused_rms_norm(input, shape, weight, eps));
+}
+
+Tensor group_norm(const Tensor& input, int64_t groups, const Tensor& weight, const Tensor& bias, double eps,
+                  bool) {
+  check(input.dim() >= 2, "Expected at least 2 dimensions for input tensor but received ", input.dim());
+  const int64_t n = input.size(0), c = input.size(1);
+  int64_t rest = 1;
+  for (int64_t d = 2; d < input.dim(); ++d) rest *= input.size(d);
+  return std::get<0>(rl::native_group_norm(input, weight, bias, n, c, rest, groups, eps));
+}
+
+Tensor batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias, const Tensor& mean,
+                  const Tensor& var, bool training, double momentum, double eps, bool) {
+  return std::get<0>(
+      rl::native_batch_norm(input, weight, bias, mean, var, training, momentum, eps));
+}
+
+// Samples become channels of one sample: batch norm then sees each channel of each sample alone.
+Tensor instance_norm(const Tensor& input, const Tensor& weight, const Tensor& bias, const Tensor& mean,
+                     const Tensor& var, bool use_input_stats, double momentum, double eps, bool) {
+  check(use_input_stats || (mean.defined() && var.defined()),
+        "Expected running_mean and running_var to be defined when use_input_stats is false");
+  const int64_t b = input.size(0), c = input.size(1);
+  Dims shape(input.sizes());
+  shape[0] = 1;
+  shape[1] = b * c;
+  auto repeated = [&](const Tensor& t) { return t.defined() ? rl::repeat(t, {b}) : t; };
+  Tensor rm = repeated(mean), rv = repeated(var);
+  Tensor out = rl::batch_norm(rl::reshape(rl::contiguous(input), shape), repeated(weight), repeated(bias),
+                              rm, rv, use_input_stats, momentum, eps, false);
+  auto fold = [&](const Tensor& running, const Tensor& many) {
+    const int64_t first = 0;
+    if (running.defined() && use_input_stats)
+      rl::copy_(running, rl::mean(rl::view(many, {b, c}), IntRef(&first, 1), false, std::nullopt));
+  };
+  NoGrad no_grad;
+  fold(mean, rm);
+  fold(var, rv);
+  GradMode on(true);
+  return rl::view(out, input.sizes());
+}
+
+}  // namespace rl::composite
