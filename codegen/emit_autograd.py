@@ -81,6 +81,7 @@ def saved_listing(s):
     items += [f'if (key == "{a.name}") return box_stored({a.name});' for a in s.values if a.type != "Generator?"]
     if not items:
         return []
+    return ["  std::optional<IValue> saved(std::string_view key) const override {"] + \
         ["    " + i for i in items] + ["    return std::nullopt;", "  }"]
 
 

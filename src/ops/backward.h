@@ -120,4 +120,24 @@ Three batch_norm_grad(const Tensor& grad, const Tensor& input, const Tensor& wei
                       const Tensor& running_mean, const Tensor& running_var, const Tensor& save_mean,
                       const Tensor& save_invstd, bool training, double eps, std::array<bool, 3> mask);
 
+// ---- losses (backward/loss.cpp)
+Tensor mse_loss_grad(const Tensor& g, const Tensor& x, const Tensor& y, int64_t reduction);
+Tensor l1_loss_grad(const Tensor& g, const Tensor& x, const Tensor& y, int64_t reduction);
+Tensor smooth_l1_loss_grad(const Tensor& g, const Tensor& x, const Tensor& y, int64_t reduction,
+                           double beta);
+Tensor huber_loss_grad(const Tensor& g, const Tensor& x, const Tensor& y, int64_t reduction,
+                       double delta);
+Tensor soft_margin_loss_grad(const Tensor& g, const Tensor& x, const Tensor& y, int64_t reduction);
+Tensor soft_margin_target_grad(const Tensor& g, const Tensor& x, const Tensor& y, int64_t reduction);
+Tensor bce_grad(const Tensor& g, const Tensor& x, const Tensor& y, const Tensor& weight,
+                int64_t reduction);
+Tensor bce_target_grad(const Tensor& g, const Tensor& x, const Tensor& y, const Tensor& weight,
+                       int64_t reduction);
+Tensor bce_logits_grad(const Tensor& g, const Tensor& x, const Tensor& y, const Tensor& weight,
+                       const Tensor& pos_weight, int64_t reduction);
+Tensor bce_logits_target_grad(const Tensor& g, const Tensor& x, const Tensor& y, const Tensor& weight,
+                              const Tensor& pos_weight, int64_t reduction);
+Tensor nll_loss_double_backward(const Tensor& g, const Tensor& target, const Tensor& weight,
+                                int64_t reduction, int64_t ignore_index, const Tensor& total_weight);
+
 }  // namespace rl
