@@ -190,7 +190,7 @@ def mode_line(e, name, args, ret):
 def wrapper(e):
     out = [f"{e.cpp_return} {e.name}({params(e)}) {{"]
     out.append(mode_line(e, ident(e), call_args(e), e.cpp_return))
-    if e.inplace_only:
+    if e.inplace_only and e.kind != "composite":
         return out + inplace_only_body(e) + ["}", ""]
     if e.kind == "composite" or (not e.grads and e.kind != "view"):
         return out + [f"  return {native_call(e)};", "}", ""]
