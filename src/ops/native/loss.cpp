@@ -1,5 +1,4 @@
 // Losses below autograd: element-wise terms, then the reduction.
-#include "kernels/iter/copy.h"
 #include "ops/native.h"
 
 namespace rl::native {
