@@ -8,6 +8,7 @@
 #include "gen/ops/join.h"
 #include "gen/ops/math.h"
 #include "gen/ops/reduce.h"
+#include "gen/ops/scatter.h"
 #include "gen/ops/views.h"
 #include "ops/backward.h"
 #include "ops/formula.h"
@@ -21,6 +22,11 @@ Tensor back(const Tensor& t, const Tensor& like, const std::optional<IntRef>& di
   return unsqueeze_reduced(t, size_t(like.dim()), dim, keepdim);
 }
 
+Tensor reversed(const Tensor& t, int64_t dim) {
+  const int64_t n = t.size(dim);
+  return rl::index_select(t, dim, rl::arange(Scalar(n - 1), Scalar(int64_t(-1)), Scalar(int64_t(-1))));
+}
+
 // Product of all other elements along a dimension, zeros included: product of what stands before
 // times product of what stands behind.
 Tensor product_of_others(const Tensor& x, int64_t dim) {
@@ -30,8 +36,8 @@ Tensor product_of_others(const Tensor& x, int64_t dim) {
   Tensor ones = rl::full(one, Scalar(1), x.dtype(), x.device());
   Tensor before = rl::cumprod(rl::cat({ones, rl::narrow(x, dim, 0, n - 1)}, dim), dim);
   const int64_t d = wrap_dim(dim, x.dim());
-  Tensor tail = rl::flip(rl::narrow(x, dim, 1, n - 1), IntRef(&d, 1));
-  Tensor behind = rl::flip(rl::cumprod(rl::cat({ones, tail}, dim), dim), IntRef(&d, 1));
+  Tensor tail = reversed(rl::narrow(x, dim, 1, n - 1), d);
+  Tensor behind = reversed(rl::cumprod(rl::cat({ones, tail}, dim), dim), d);
   return before * behind;
 }
 }  // namespace
@@ -84,7 +90,7 @@ Tensor cumextremum_grad(const Tensor& grad, IntRef sizes, const Tensor& indices,
 static Tensor reverse_cumsum(const Tensor& t, int64_t dim) {
   if (t.dim() == 0) return t;
   const int64_t d = wrap_dim(dim, t.dim());
-  return rl::flip(rl::cumsum(rl::flip(t, IntRef(&d, 1)), d), IntRef(&d, 1));
+  return reversed(rl::cumsum(reversed(t, d), d), d);
 }
 
 Tensor cumsum_grad(const Tensor& grad, const Tensor& x, int64_t dim) {
@@ -121,7 +127,7 @@ Tensor logcumsumexp_grad(const Tensor& grad, const Tensor& x, const Tensor& y, i
   auto part = [&](const Tensor& g) {
     Tensor lg = rl::_where(rl::gt(g, zero()), rl::log(g), num(-INFINITY));
     const int64_t d = wrap_dim(dim, x.dim());
-    Tensor r = rl::flip(rl::logcumsumexp(rl::flip(lg - y, IntRef(&d, 1)), d), IntRef(&d, 1));
+    Tensor r = reversed(rl::logcumsumexp(reversed(lg - y, d), d), d);
     return rl::exp(r + x);
   };
   return part(grad) - part(-grad);

@@ -20,7 +20,7 @@ namespace {
 Tensor num(double v) { return wrapped_number(Scalar(v)); }
 Tensor reduced(const Tensor& t, int64_t reduction) {
   if (reduction == 0) return t;
-  return reduction == 1 ? rl::mean(t, std::nullopt) : rl::sum(t, std::nullopt);
+  return reduction == 1 ? rl::mean(t) : rl::sum(t);
 }
 Tensor sum_dim(const Tensor& t, int64_t dim, bool keepdim = false) {
   return rl::sum(t, IntRef(&dim, 1), keepdim, std::nullopt);
@@ -55,10 +55,10 @@ Tensor cross_entropy_probabilities(const Tensor& self, const Tensor& target, con
     logp = logp * rl::view(weight, shape);
   }
   Tensor terms = logp * y;
-  if (reduction == 2) return -rl::sum(terms, std::nullopt);
+  if (reduction == 2) return -rl::sum(terms);
   if (reduction == 0) return -sum_dim(terms, class_dim);
   const double n = self.dim() == 1 ? 1 : double(self.numel()) / double(classes);
-  return -(rl::sum(terms, std::nullopt) / Scalar(n));
+  return -(rl::sum(terms) / Scalar(n));
 }
 
 // (1 - s) nll + s / C * (sum over classes), each with PyTorch's weights for the mean.
@@ -81,12 +81,12 @@ Tensor cross_entropy_smoothed(const Tensor& self, const Tensor& target, const Te
     if (weight.defined()) {
       Tensor safe = rl::_where(kept, target, wrapped_number(Scalar(int64_t(0))));
       Tensor w = rl::reshape(rl::index_select(weight, 0, rl::reshape(safe, {-1})), target.sizes());
-      smooth = rl::sum(smooth, std::nullopt) / rl::sum(rl::_where(kept, w, num(0)), std::nullopt);
+      smooth = rl::sum(smooth) / rl::sum(rl::_where(kept, w, num(0)));
     } else {
-      smooth = rl::sum(smooth, std::nullopt) / rl::to(rl::sum(kept, std::nullopt), self.dtype());
+      smooth = rl::sum(smooth) / rl::to(rl::sum(kept), self.dtype());
     }
   } else if (reduction == 2) {
-    smooth = rl::sum(smooth, std::nullopt);
+    smooth = rl::sum(smooth);
   }
   return nll * Scalar(1 - smoothing) + smooth * Scalar(smoothing / double(classes));
 }

@@ -4,7 +4,7 @@
 #include "gen/ops/norm.h"
 #include "gen/ops/reduce.h"
 #include "gen/ops/views.h"
-#include "gen/ops/index.h"
+#include "gen/ops/create.h"
 #include "ops/formula.h"
 
 namespace rl::composite {
@@ -42,8 +42,8 @@ Tensor instance_norm(const Tensor& input, const Tensor& weight, const Tensor& bi
   Dims shape(input.sizes());
   shape[0] = 1;
   shape[1] = b * c;
-  auto repeated = [&](const Tensor& t) { return t.defined() ? rl::repeat(t, {b}) : t; };
-  Tensor rm = repeated(mean), rv = repeated(var);
+  auto repeated = [&](const Tensor& t) { return t.defined() ? rl::reshape(rl::expand(t, {b, c}), {-1}) : t; };
+  const Tensor rm = repeated(mean), rv = repeated(var);
   Tensor out = rl::batch_norm(rl::reshape(rl::contiguous(input), shape), repeated(weight), repeated(bias),
                               rm, rv, use_input_stats, momentum, eps, false);
   auto fold = [&](const Tensor& running, const Tensor& many) {
