@@ -371,7 +371,7 @@ def checkpoint_sequential(functions, segments, input, use_reentrant=None, **kwar
     preserve = kwargs.pop("preserve_rng_state", True)
     if kwargs:
         raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
-    if isinstance(functions, torch.nn.Sequential):
+    if not isinstance(functions, (list, tuple)) and isinstance(functions, torch.nn.Sequential):
         functions = list(functions.children())
 
     def part(start, end):

@@ -20,8 +20,8 @@ Tensor scale(const Tensor& grad, const Scalar& by) {
   return grad * by.conj();
 }
 
-Tensor real_if(const Tensor& grad, const Tensor& like) {
-  return grad.is_complex() && !like.is_complex() ? rl::real(grad) : grad;
+Tensor real_if(const Tensor& grad, DType like) {
+  return grad.is_complex() && !is_complex(like) ? rl::real(grad) : grad;
 }
 
 Tensor one_like_grad(const Tensor& grad) { return rl::full(grad.sizes(), Scalar(1), grad.dtype(), grad.device()); }
