@@ -1,8 +1,6 @@
 """Normalization within a sample: layer, group, root mean square, local response."""
 from __future__ import annotations
 
-from numbers import Integral
-
 import torch
 import torch.nn.functional as F
 from torch.nn import init
@@ -82,7 +80,7 @@ class CrossMapLRN2d(Module):
 
 
 def _shape_tuple(normalized_shape):
-    if isinstance(normalized_shape, Integral):
+    if hasattr(normalized_shape, "__index__"):  # int, or NumPy's
         return (normalized_shape,)
     return tuple(normalized_shape)
 
