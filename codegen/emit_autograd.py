@@ -81,7 +81,9 @@ def saved_listing(s):
     items += [f'if (key == "{a.name}") return box_stored({a.name});' for a in s.values if a.type != "Generator?"]
     if not items:
         return []
-    return ["  std::optional<IValue> saved(std::string_view key) const override {"] + \
+    keys = ", ".join(re.search(r'"\w+"', i).group() for i in items)
+    return [f"  std::vector<std::string> saved_names() const override {{ return {{{keys}}}; }}",
+            "  std::optional<IValue> saved(std::string_view key) const override {"] + \
         ["    " + i for i in items] + ["    return std::nullopt;", "  }"]
 
 
@@ -158,18 +160,29 @@ def record(e, results, inplace=False, self_name="self"):
     for i, f in enumerate(e.fields):
         item = f"std::get<{i}>({results})" if e.multi and not inplace else results
         if f in s.outputs:
-            out.append(f"node->{f}_ = SavedTensor({item}, true);")
+            out.append(f"{save_condition(e, f)}node->{f}_ = SavedTensor({item}, true);")
         if f in s.output_infos:
             out.append(f"node->{f}_info = tensor_info({item});")
     return out
 
 
+def wanted_by(e, name):
+    """Inputs whose gradient mentions `name`; empty when all do."""
+    wanted = [n for group, f in e.grads if re.search(rf"\b{name}\b(?!\.)", f) for n in group]
+    return [] if len(set(wanted)) == len(e.diff_args) else list(dict.fromkeys(wanted))
+
+
 def save_condition(e, a):
     """A tensor is kept only if an input whose gradient mentions it needs one."""
-    wanted = [n for group, f in e.grads if re.search(rf"\b{a.name}\b(?!\.)", f) for n in group]
-    if len(set(wanted)) == len(e.diff_args):
-        return ""
-    return f"if (any_requires_grad({', '.join(dict.fromkeys(wanted))})) "
+    wanted = wanted_by(e, getattr(a, "name", a))
+    return f"if (any_requires_grad({', '.join(wanted)})) " if wanted else ""
+
+
+def keep_self(e, self_name):
+    """The old value of what is written in place, for formulas that mention it."""
+    wanted = wanted_by(e, self_name)
+    need = f"record && any_requires_grad({', '.join(wanted)})" if wanted else "record"
+    return f"  const Tensor self_before = {need} ? native_clone({self_name}) : {self_name};"
 
 
 def needs(e):
@@ -223,7 +236,7 @@ def inplace_only_body(e):
            f"  check_inplace({self_name}, record || needs_grad({self_name}));"]
     s = Saved(e)
     if any(a.name == self_name for a in s.tensors):
-        out.append(f"  const Tensor self_before = record ? native_clone({self_name}) : {self_name};")
+        out.append(keep_self(e, self_name))
     out += [f"  native::{e.data.get('impl', e.name)}({call_args(e)});", f"  bump_version({self_name});"]
     if e.grads:
         out += ["  if (record) {"] + ["    " + x for x in record(e, self_name, True, self_name)] + ["  }"]
@@ -241,7 +254,7 @@ def inplace(e):
     out.append(f"  check_inplace({self_name}, record || needs_grad({self_name}));")
     s = Saved(e)
     if any(a.name == self_name for a in s.tensors):
-        out.append(f"  const Tensor self_before = record ? native_clone({self_name}) : {self_name};")
+        out.append(keep_self(e, self_name))
     if s.infos and any(a.name == self_name for a in s.infos):
         pass  # sizes and dtype of self do not change in place
     if e.kind == "pointwise":
