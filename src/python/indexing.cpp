@@ -34,14 +34,12 @@ Tensor select_checked(const Tensor& t, int64_t dim, int64_t i, int64_t real_dim)
   return select(t, dim, i);
 }
 
-Tensor slice_checked(const Tensor& t, int64_t dim, PyObject* o) {
+// `whole_is_same`: a slice that takes everything gives the tensor itself, no view.
+Tensor slice_checked(const Tensor& t, int64_t dim, PyObject* o, bool whole_is_same) {
   Py_ssize_t start, stop, step;
   if (PySlice_Unpack(o, &start, &stop, &step) < 0) throw_python_error();
   check_value(step > 0, "step must be greater than zero");
-  auto* s = reinterpret_cast<PySliceObject*>(o);
-  if (s->start == Py_None && s->stop == Py_None && step == 1 && t.dim() > dim) {
-    return slice(t, dim, int64_t(0), t.sizes()[size_t(dim)], 1);
-  }
+  if (whole_is_same && start == 0 && step == 1 && stop >= t.sizes()[size_t(dim)]) return t;
   return slice(t, dim, int64_t(start), int64_t(stop), int64_t(step));
 }
 
@@ -131,7 +129,7 @@ class Indexer {
   void apply(PyObject* o) {
     if (PyLong_CheckExact(o)) return apply_int(index_value(o));
     if (PySlice_Check(o)) {
-      result = slice_checked(result, dim_, o);
+      result = slice_checked(result, dim_, o, true);
       ++dim_;
       ++real_dim_;
     } else if (o == Py_Ellipsis) {
@@ -274,7 +272,7 @@ PyObject* tensor_getitem(PyObject* self, PyObject* index) {
     if (PyLong_CheckExact(index)) return wrap(select_checked(t, 0, index_value(index), 0));
     if (PySlice_Check(index)) {
       check_index(t.dim() != 0, "slice() cannot be applied to a 0-dim tensor.");
-      return wrap(slice_checked(t, 0, index));
+      return wrap(slice_checked(t, 0, index, false));
     }
     if (index == Py_None) return wrap(unsqueeze(t, 0));
     if (index == Py_Ellipsis) return wrap(ops::alias_view(t));

@@ -3,6 +3,7 @@
 
 #include "autograd/node.h"
 #include "gen/ops/create.h"
+#include "gen/ops/index.h"
 #include "gen/ops/views.h"
 #include "python/errors.h"
 
@@ -92,11 +93,11 @@ void fill(const Tensor& self, const Tensor& value) {
 }
 
 Tensor index(const Tensor& self, const std::vector<Tensor>& indices) {
-  return call_tensor("index", "Tensor", {self, indices});
+  return rl::index(self, indices);
 }
 
 void index_put(const Tensor& self, const std::vector<Tensor>& indices, const Tensor& values) {
-  call("index_put_", "", {self, indices, values, false});
+  rl::index_put_(self, indices, values, false);
 }
 
 Tensor on_device(const Tensor& t, Device d) {
