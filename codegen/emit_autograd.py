@@ -148,7 +148,8 @@ def record(e, results, inplace=False, self_name="self"):
         src = "self_before" if inplace and a.name == self_name else a.name
         out.append(f"{save_condition(e, a)}node->{a.name}_ = {a.stored}({src});")
     for a in s.infos:
-        out.append(f"node->{a.name}_info = tensor_info({a.name});")
+        moved = inplace and e.kind == "view" and a.name == self_name  # its geometry is the new one
+        out.append(f"node->{a.name}_info = {'info_before' if moved else f'tensor_info({a.name})'};")
     for a in s.values:
         out.append(f"node->{a.name} = store({a.name});")
     attach = "rebase_history" if inplace else "set_history"
@@ -249,14 +250,18 @@ def inplace(e):
     out = [f"Tensor {e.name}_({params(e)}) {{"]
     out.append(mode_line(e, inplace_ident(e), call_args(e), "Tensor"))
     if e.kind == "composite":
-        return out + [f"  return copy_({self_name}, {e.name}({call_args(e)}));", "}", ""]
+        # What the parts save of self must not be what is written afterwards.
+        tensors = ", ".join(a.name for a in e.args if a.is_tensor or a.is_list)
+        args = ", ".join(["old"] + [a.name for a in e.args[1:]])
+        return out + [f"  const Tensor old = needs_grad({tensors}) ? clone({self_name}) : {self_name};",
+                      f"  return copy_({self_name}, {e.name}({args}));", "}", ""]
     out.append(f"  const bool record = {needs(e)};" if e.grads else "  const bool record = false;")
     out.append(f"  check_inplace({self_name}, record || needs_grad({self_name}));")
     s = Saved(e)
     if any(a.name == self_name for a in s.tensors):
         out.append(keep_self(e, self_name))
-    if s.infos and any(a.name == self_name for a in s.infos):
-        pass  # sizes and dtype of self do not change in place
+    if e.kind == "view":
+        out.append(f"  const TensorInfo info_before = tensor_info({self_name});")
     if e.kind == "pointwise":
         out.append(f"  native::{e.name}_into({call_args(e)}, {self_name}, true);")
     elif e.kind == "view":
@@ -302,6 +307,8 @@ def emit(family, entries, index):
             used |= {n[:-4] for n in names_in(f) if n.endswith("_out") and n[:-4] in index}
         if inplace_args(e) and e.kind == "composite" and "copy_" not in own:
             used.add("copy_")
+        if inplace_args(e) and e.kind == "composite" and "clone" not in own:
+            used.add("clone")
         space = "composite" if e.kind == "composite" else "native"
         if e.kind != "pointwise":
             name = e.data.get("impl", e.name)

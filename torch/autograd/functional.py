@@ -300,7 +300,7 @@ def hessian(func, inputs, create_graph=False, strict=False, vectorize=False,
 
     result = jacobian(gradient, inputs, create_graph=create_graph, strict=strict,
                       vectorize=vectorize, strategy=outer_jacobian_strategy)
-    return _untuple(many, tuple(_untuple(True, r) for r in result))
+    return result if many else result[0][0]
 
 
 def _check_gradients(grads, strict):
