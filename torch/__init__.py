@@ -64,12 +64,13 @@ for _module, _names in {
     "sym_ite sym_max sym_min sym_not sym_sqrt sym_sum sym_fresh_size is_distributed from_file "
     "to_dlpack from_dlpack has_lapack has_mkl has_mkldnn has_openmp has_spectral has_cuda "
     "sym_constrain_range sym_constrain_range_for_size thread_safe_generator _running_with_deploy "
-    "get_device numel is_floating_point is_complex is_signed is_conj is_neg is_inference is_nonzero "
+    "get_device numel is_floating_point is_complex is_signed is_conj is_neg is_inference "
+    "is_nonzero "
     "cudnn_is_acceptable is_autocast_ipu_enabled qscheme result_type "
     "per_tensor_affine per_channel_affine per_tensor_symmetric per_channel_symmetric "
     "per_channel_affine_float_qparams _assert",
-    "torch._legacy_types": "BFloat16Tensor BoolTensor ByteTensor CharTensor DoubleTensor FloatTensor "
-    "HalfTensor IntTensor LongTensor ShortTensor tensortype",
+    "torch._legacy_types": "BFloat16Tensor BoolTensor ByteTensor CharTensor DoubleTensor "
+    "FloatTensor HalfTensor IntTensor LongTensor ShortTensor tensortype",
     "torch._tensor_str": "set_printoptions",
     "torch.random": "get_rng_state initial_seed manual_seed seed set_rng_state",
     "torch.serialization": "load save",
@@ -82,8 +83,9 @@ for _module, _names in {
     "torch.func": "vmap",
     "torch.jit": "ScriptFunction ScriptModule fork wait",
     "torch.futures": "Future",
-    "torch.functional": "align_tensors atleast_1d atleast_2d atleast_3d block_diag broadcast_shapes "
-    "broadcast_tensors cartesian_prod cdist chain_matmul einsum istft lobpcg lu meshgrid norm "
+    "torch.functional": "align_tensors atleast_1d atleast_2d atleast_3d block_diag "
+    "broadcast_shapes broadcast_tensors cartesian_prod cdist chain_matmul einsum istft lobpcg lu "
+    "meshgrid norm "
     "pca_lowrank split stft svd_lowrank tensordot unique unique_consecutive unravel_index",
 }.items():
     for _name in _names.split():

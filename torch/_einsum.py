@@ -133,8 +133,8 @@ def _check_sizes(operands, labels):
             have = sizes.get(s, 1)
             if n != 1 and have != 1 and n != have:
                 name = s if isinstance(s, str) else "..."
-                _fail(f"subscript {name} has size {n} for operand {k} which does not broadcast with "
-                      f"previously seen size {have}")
+                _fail(f"subscript {name} has size {n} for operand {k} which does not broadcast "
+                      f"with previously seen size {have}")
             sizes[s] = n if n != 1 else have
     return sizes
 

@@ -1,5 +1,6 @@
-"""Operator schemas as text, parsed: ``aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1)
--> Tensor``. Knows how to put call arguments into schema order and to check their types.
+"""Operator schemas as text, parsed: ``aten::mul.Tensor(Tensor self, Tensor other) -> Tensor``.
+
+Knows how to put the arguments of a call into schema order and to check their types.
 """
 
 import re

@@ -209,7 +209,9 @@ def numpy(self, *, force=False):
             return result
     if self.layout != torch.strided:
         name = "Sparse" if self.layout == torch.sparse_coo else str(self.layout)
-        raise TypeError(f"can't convert {name} layout tensor to numpy. Use Tensor.to_dense() first.")
+        raise TypeError(
+            f"can't convert {name} layout tensor to numpy. Use Tensor.to_dense() first."
+        )
     if self.device.type != "cpu" and not force:
         raise TypeError(
             f"can't convert {self.device} device type tensor to numpy. Use Tensor.cpu() to copy "
@@ -265,8 +267,8 @@ def __dlpack_device__(self):
 
 def _cuda_array_interface(self):
     raise AttributeError(
-        f"Can't get __cuda_array_interface__ on non-CUDA tensor type: {self.type()} If CUDA data is "
-        "required use tensor.cuda() to copy tensor to device memory."
+        f"Can't get __cuda_array_interface__ on non-CUDA tensor type: {self.type()} If CUDA data "
+        "is required use tensor.cuda() to copy tensor to device memory."
     )
 
 
@@ -468,10 +470,10 @@ __torch_function__ = classmethod(_default_torch_function)
 
 _METHODS = (
     "__repr__ __format__ __dir__ __deepcopy__ __reduce_ex__ __setstate__ reinforce "
-    "__iter__ __contains__ __reversed__ apply_ map_ map2_ numpy __array__ __array_wrap__ __dlpack__ "
-    "__dlpack_device__ type_as get_device ipu xpu mtia pin_memory storage _typed_storage "
-    "storage_type is_shared share_memory_ record_stream const_data_ptr dim_order is_set_to "
-    "is_distributed module_load _reduce_ex_internal __torch_function__"
+    "__iter__ __contains__ __reversed__ apply_ map_ map2_ numpy __array__ __array_wrap__ "
+    "__dlpack__ __dlpack_device__ type_as get_device ipu xpu mtia pin_memory storage "
+    "_typed_storage storage_type is_shared share_memory_ record_stream const_data_ptr dim_order "
+    "is_set_to is_distributed module_load _reduce_ex_internal __torch_function__"
 )
 
 

@@ -271,7 +271,9 @@ class Library:
     def impl(self, op_name, fn, dispatch_key="", *, with_keyset=False, allow_override=False):
         """Implements a declared operator for a dispatch key such as ``"CPU"``."""
         if not callable(fn):
-            raise TypeError(f"Input function is required to be a callable but found type {type(fn)}")
+            raise TypeError(
+                f"Input function is required to be a callable but found type {type(fn)}"
+            )
         name = op_name._qualname if isinstance(op_name, _ops.OpOverload) else str(op_name)
         if "::" not in name:
             name = f"{self.ns}::{name}"
@@ -420,8 +422,8 @@ def register_autograd(op, backward, /, *, setup_context=None, lib=None):
     ``setup_context(ctx, inputs, output)``."""
     found = _lookup(op)
     if found.schema.is_mutable:
-        raise RuntimeError(f"Cannot register autograd formula for non-functional operator {op} with "
-                           f"schema {found.schema}. Please create a functional operator and "
+        raise RuntimeError(f"Cannot register autograd formula for non-functional operator {op} "
+                           f"with schema {found.schema}. Please create a functional operator and "
                            "register an autograd formula for that.")
     found.backward, found.setup_context = backward, setup_context
 

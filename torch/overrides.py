@@ -72,7 +72,7 @@ def handle_torch_function(public_api, relevant_args, *args, **kwargs):
 
 
 def wrap_torch_function(dispatcher):
-    """Makes a Python function overridable; ``dispatcher(*args)`` returns the arguments to look at."""
+    """Makes a Python function overridable; ``dispatcher(*args)`` gives the arguments to look at."""
 
     def decorate(func):
         @functools.wraps(func)

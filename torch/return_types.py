@@ -1,4 +1,4 @@
-"""Named tuples that operators with several results return: ``torch.return_types.max`` and others."""
+"""Named tuples that operators with several results return, such as ``torch.return_types.max``."""
 
 from torch import _C
 

@@ -56,7 +56,11 @@ bool accepts_tensor_list(PyObject* o, Overriding& who, bool none_inside) {
   PyObject** items = PySequence_Fast_ITEMS(o);
   for (Py_ssize_t i = 0; i < n; ++i) {
     if (is_exact_tensor(items[i])) continue;
-    if (none_inside && items[i] == Py_None) continue;
+    if (items[i] == Py_None) {
+      if (none_inside) continue;
+      fail_as(ErrorKind::Type, "expected Tensor as element ", i,
+              " in argument 0, but got NoneType");
+    }
     // What is no tensor at all is reported by the converter, which names the element.
     accepts_tensor(items[i], who);
   }
@@ -74,7 +78,6 @@ bool accepts_list(PyObject* o, F&& element) {
 }
 
 bool accepts_out(PyObject* o, Overriding& who) {
-  if (o == Py_None) return true;
   if (PyTuple_Check(o) || PyList_Check(o)) return accepts_tensor_list(o, who, false);
   return accepts_tensor(o, who);
 }
@@ -116,66 +119,71 @@ bool is_number_like(PyObject* o) {
          is_scalar_tensor(o, false);
 }
 
-bool accepts_slow(const Param& p, PyObject* o, Overriding& who) {
-  bool none_ok = o == Py_None;
+namespace {
+
+bool accepts_tensors(const Param& p, PyObject* o, Overriding& who) {
   switch (p.kind) {
-    case Kind::Tensor: return accepts_tensor(o, who);
-    case Kind::TensorOpt: return none_ok || accepts_tensor(o, who);
-    case Kind::TensorListOpt:
-      if (none_ok) return true;
-      [[fallthrough]];
-    case Kind::TensorList: return accepts_tensor_list(o, who, false);
+    case Kind::Tensor: case Kind::TensorOpt: return accepts_tensor(o, who);
+    case Kind::TensorList: case Kind::TensorListOpt: return accepts_tensor_list(o, who, false);
     case Kind::OptTensorList: return accepts_tensor_list(o, who, true);
     case Kind::Operand:
       return PyFloat_Check(o) || PyLong_Check(o) || PyComplex_Check(o) || is_numpy_scalar(o) ||
              accepts_tensor(o, who);
-    case Kind::ScalarOpt:
-      if (none_ok) return true;
-      [[fallthrough]];
-    case Kind::Scalar: return is_number_like(o) || duck_typed(o, who);
+    default: return accepts_out(o, who);
+  }
+}
+
+bool accepts_numbers(const Param& p, PyObject* o, Overriding& who) {
+  if (is_tensor(o)) who.coerced = true;
+  switch (p.kind) {
+    case Kind::Scalar: case Kind::ScalarOpt: return is_number_like(o) || duck_typed(o, who);
+    case Kind::Int: case Kind::IntOpt: return is_int_like(o);
+    default: return is_float_like(o);
+  }
+}
+
+bool accepts_sequence(const Param& p, PyObject* o) {
+  switch (p.kind) {
     case Kind::ScalarList: return accepts_list(o, is_number_like);
-    case Kind::IntOpt:
-      if (none_ok) return true;
-      [[fallthrough]];
-    case Kind::Int: return is_int_like(o);
-    case Kind::IntListOpt:
-      if (none_ok) return true;
-      [[fallthrough]];
-    case Kind::IntList:
-      if (p.list_size > 0 && is_int_like(o)) return true;
-      return accepts_list(o, is_int_or_index);
-    case Kind::FloatOpt:
-      if (none_ok) return true;
-      [[fallthrough]];
-    case Kind::Float: return is_float_like(o);
-    case Kind::FloatListOpt:
-      if (none_ok) return true;
-      [[fallthrough]];
-    case Kind::FloatList: return accepts_list(o, is_float_like);
-    case Kind::BoolOpt:
-      if (none_ok) return true;
-      [[fallthrough]];
-    case Kind::Bool: return PyBool_Check(o) || is_numpy_bool(o);
-    case Kind::BoolList: return accepts_list(o, [](PyObject* x) { return bool(PyBool_Check(x)); });
-    case Kind::StrOpt:
-      if (none_ok) return true;
-      [[fallthrough]];
-    case Kind::Str: return PyUnicode_Check(o);
-    case Kind::DTypeOpt:
-      if (none_ok) return true;
-      [[fallthrough]];
-    case Kind::DType: return is_dtype(o) || dtype_of_python_type(o) != DType::Undefined;
-    case Kind::DeviceOpt:
-      if (none_ok) return true;
-      [[fallthrough]];
-    case Kind::Device:
+    case Kind::IntList: case Kind::IntListOpt:
+      return (p.list_size > 0 && is_int_like(o)) || accepts_list(o, is_int_or_index);
+    case Kind::FloatList: case Kind::FloatListOpt: return accepts_list(o, is_float_like);
+    default: return accepts_list(o, [](PyObject* x) { return bool(PyBool_Check(x)); });
+  }
+}
+
+bool none_allowed(Kind k) {
+  switch (k) {
+    case Kind::TensorOpt: case Kind::TensorListOpt: case Kind::ScalarOpt: case Kind::IntOpt:
+    case Kind::IntListOpt: case Kind::FloatOpt: case Kind::FloatListOpt: case Kind::BoolOpt:
+    case Kind::StrOpt: case Kind::DTypeOpt: case Kind::DeviceOpt: case Kind::LayoutOpt:
+    case Kind::MemoryFormatOpt: case Kind::GeneratorOpt: case Kind::Out: case Kind::OutTuple:
+    case Kind::Ignored: return true;
+    default: return false;
+  }
+}
+
+}  // namespace
+
+bool accepts_slow(const Param& p, PyObject* o, Overriding& who) {
+  if (o == Py_None && none_allowed(p.kind)) return true;
+  switch (p.kind) {
+    case Kind::Tensor: case Kind::TensorOpt: case Kind::TensorList: case Kind::TensorListOpt:
+    case Kind::OptTensorList: case Kind::Operand: case Kind::Out: case Kind::OutTuple:
+      return accepts_tensors(p, o, who);
+    case Kind::Scalar: case Kind::ScalarOpt: case Kind::Int: case Kind::IntOpt:
+    case Kind::Float: case Kind::FloatOpt: return accepts_numbers(p, o, who);
+    case Kind::ScalarList: case Kind::IntList: case Kind::IntListOpt: case Kind::FloatList:
+    case Kind::FloatListOpt: case Kind::BoolList: return accepts_sequence(p, o);
+    case Kind::Bool: case Kind::BoolOpt: return PyBool_Check(o) || is_numpy_bool(o);
+    case Kind::Str: case Kind::StrOpt: return PyUnicode_Check(o);
+    case Kind::DType: case Kind::DTypeOpt:
+      return is_dtype(o) || dtype_of_python_type(o) != DType::Undefined;
+    case Kind::Device: case Kind::DeviceOpt:
       return is_device(o) || PyUnicode_Check(o) || (PyLong_Check(o) && !PyBool_Check(o));
-    case Kind::LayoutOpt: return none_ok || is_layout(o);
-    case Kind::MemoryFormatOpt: return none_ok || is_memory_format(o);
-    case Kind::MemoryFormat: return is_memory_format(o);
-    case Kind::GeneratorOpt: return none_ok || is_generator(o);
-    case Kind::Out:
-    case Kind::OutTuple: return accepts_out(o, who);
+    case Kind::LayoutOpt: return is_layout(o);
+    case Kind::MemoryFormat: case Kind::MemoryFormatOpt: return is_memory_format(o);
+    case Kind::GeneratorOpt: return is_generator(o);
     case Kind::Ignored: return true;
   }
   return false;

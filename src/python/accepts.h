@@ -1,4 +1,4 @@
-// Does a Python object fit a parameter of some kind? Used by the binder; no conversion happens here.
+// Does a Python object fit a parameter of some kind? Used by the binder; nothing is converted here.
 #pragma once
 #include "python/overrides.h"
 

@@ -101,6 +101,16 @@ PyObject* number_as_tensor(PyObject* o) {
 
 bool is_out(const Param& p) { return p.kind == Kind::Out || p.kind == Kind::OutTuple; }
 
+// torch.pow(2, 3) is no call of an operator: one operand at least is a tensor.
+bool any_tensor(const Signature& s, PyObject* const* v) {
+  for (int i = 0; i < s.num; ++i)
+    if (v[i] && (s.params[i].kind == Kind::Operand || s.params[i].kind == Kind::Tensor) &&
+        !PyLong_Check(v[i]) && !PyFloat_Check(v[i]) && !PyComplex_Check(v[i]) &&
+        !is_numpy_scalar(v[i]))
+      return true;
+  return false;
+}
+
 bool match(const Signature& s, const Call& c, PyObject** v, Overriding& who) {
   const Param* p = s.params;
   int first = c.method ? 1 : 0, i = first;
@@ -126,11 +136,24 @@ bool match(const Signature& s, const Call& c, PyObject** v, Overriding& who) {
     if (!v[j] && !p[j].has_default) return false;
     if (v[j] == Py_None && is_out(p[j])) v[j] = nullptr;
   }
+  if (!c.method && s.num && p[0].kind == Kind::Operand && !any_tensor(s, v)) return false;
   if (c.method) {
     v[0] = c.self;
     if (!is_exact_tensor(c.self) && overrides(c.self)) who.add(c.self);
   }
   return true;
+}
+
+// A later signature that takes the arguments as they are; -1 if there is none.
+int match_uncoerced(const Overloads& o, int from, const Call& c, PyObject** v, Overriding& who) {
+  for (int i = from; i < o.num; ++i) {
+    Overriding other;
+    if (match(o.sigs[i], c, v, other) && !other.coerced) {
+      who = other;
+      return i;
+    }
+  }
+  return -1;
 }
 
 [[gnu::noinline]] int dispatch(const Overloads& o, const Call& c, const Overriding& who) {
@@ -172,6 +195,11 @@ int bind(const Overloads& o, PyObject* self, PyObject* const* args, Py_ssize_t n
     if (kwnames && s.num && !s.params[s.num - 1].interned) intern_names(s);
     Overriding who;
     if (!match(s, c, v, who)) continue;
+    if (who.coerced && i + 1 < o.num) [[unlikely]] {
+      int better = match_uncoerced(o, i + 1, c, v, who);
+      if (better < 0) match(s, c, v, who);
+      else i = better;
+    }
     if (who.any() || function_state.modes_on) [[unlikely]] return dispatch(o, c, who);
     return i;
   }

@@ -6,7 +6,8 @@
 //     return guarded([&]() -> PyObject* {
 //       PyObject* v[4];
 //       switch (bind(add_overloads, self_or_null, args, nargs, kwnames, v)) {
-//         case 0: return wrap(add(to_tensor(v[0]), to_operand(v[1]), v[2] ? to_scalar(v[2]) : Scalar(1)));
+//         case 0: return wrap(add(to_tensor(v[0]), to_operand(v[1]),
+//                                 v[2] ? to_scalar(v[2]) : Scalar(1)));
 //         default: return take_bound_result();   // __torch_function__ answered, or an error is set
 //       }
 //     });
@@ -41,7 +42,7 @@ struct Param {
 };
 
 struct Signature {
-  const char* text;          // "add(Tensor input, Tensor other, *, Number alpha=1, Tensor out=None)";
+  const char* text;          // "(Tensor input, Tensor other, *, Number alpha=1, Tensor out=None)";
                              //   of a method: without self
   const Param* params;
   uint8_t num, max_positional;
@@ -60,13 +61,13 @@ struct Overloads {
 };
 
 constexpr int kHandled = -1;
-// Fills v[i] with borrowed references (null: default). Returns the number of the matching signature,
-// or kHandled after __torch_function__ ran or an error was set (PyTorch's TypeError wording).
+// Fills v[i] with borrowed references (null: default). Returns the matching signature's number, or
+// kHandled after __torch_function__ ran or an error was set (PyTorch's TypeError wording).
 int bind(const Overloads& o, PyObject* self, PyObject* const* args, Py_ssize_t nargs,
          PyObject* kwnames, PyObject** v);
 PyObject* take_bound_result();
 
-// ---- converters; the kind was checked by bind, so they only fail on values (overflow, nested types)
+// ---- converters; bind checked the kind, so they only fail on values (overflow, nested types)
 const Tensor& to_tensor(PyObject* o);        // borrowed from the object
 Tensor to_tensor_opt(PyObject* o);           // null or None: undefined
 Tensor to_operand(PyObject* o);
@@ -122,7 +123,7 @@ PyObject* wrap(double v);
 PyObject* wrap(DType v);
 PyObject* wrap(Device v);
 PyObject* wrap_sizes(IntRef v);               // torch.Size
-// Named tuples of several outputs: torch.return_types.max(values=..., indices=...). The type is made
+// Named tuples of several outputs: torch.return_types.max(values=..., indices=...). It is made
 // once from its fields ("values", "indices"); fields null: a plain tuple.
 struct ReturnType {
   const char* name;                           // "max"

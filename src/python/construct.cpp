@@ -1,4 +1,4 @@
-// torch.tensor, as_tensor, asarray, from_numpy, frombuffer, the legacy constructors torch.Tensor(...)
+// torch.tensor, as_tensor, asarray, from_numpy, frombuffer, the old constructors torch.Tensor(...)
 // and torch.FloatTensor(...), and Tensor.new_tensor.
 #include "autograd/node.h"
 #include "python/accepts.h"
@@ -252,7 +252,8 @@ Tensor legacy_new(DType dtype, Device device, PyObject* args, PyObject* kwargs) 
           " was passed");
     device = asked;
   }
-  Py_ssize_t n = PyTuple_GET_SIZE(args), others = kwargs ? PyDict_GET_SIZE(kwargs) - (d ? 1 : 0) : 0;
+  Py_ssize_t n = PyTuple_GET_SIZE(args);
+  Py_ssize_t others = kwargs ? PyDict_GET_SIZE(kwargs) - (d ? 1 : 0) : 0;
   PyObject* named = kwargs ? PyDict_GetItemString(kwargs, "data") : nullptr;
   if (named && n == 0 && others == 1) return legacy_from_sequence(named, dtype, device);
   check_type(others == 0, "new() received an invalid combination of arguments: unexpected keyword");

@@ -1,4 +1,4 @@
-// The DLPack exchange structures (specification 1.0, https://dmlc.github.io/dlpack), for CPU memory.
+// The DLPack exchange structures (specification 1.0, https://dmlc.github.io/dlpack), CPU memory.
 #pragma once
 #include <cstdint>
 

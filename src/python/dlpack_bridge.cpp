@@ -133,8 +133,8 @@ Tensor from_capsule(PyObject* c) {
   auto* m = static_cast<dlpack::Managed*>(PyCapsule_GetPointer(c, "dltensor"));
   if (!m) {
     PyErr_Clear();
-    fail("from_dlpack received an invalid capsule. Note that DLTensor capsules can be consumed only "
-         "once, so you might have already constructed a tensor from it once.");
+    fail("from_dlpack received an invalid capsule. Note that DLTensor capsules can be consumed "
+         "only once, so you might have already constructed a tensor from it once.");
   }
   Tensor t = from_managed(m);
   PyCapsule_SetName(c, "used_dltensor");

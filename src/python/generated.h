@@ -8,13 +8,14 @@ struct FunctionTable {         // functions of one namespace
   const char* module;          // "torch", "nn", "linalg", "fft", "special", "sparse", "private"
   PyMethodDef* methods;        // sentinel-terminated
 };
-// "nb_add", "nb_negative", "lt" ... with PyObject*(*)(PyObject*, PyObject*) or PyObject*(*)(PyObject*)
+// "nb_add", "nb_negative", "lt" ... with PyObject*(*)(PyObject*, PyObject*) or, for one operand,
+// PyObject*(*)(PyObject*)
 struct GeneratedSlot {
   const char* slot;
   void* function;
 };
 extern PyMethodDef* const generated_tensor_methods[];    // lists of Tensor methods; null ends
-extern const FunctionTable generated_functions[];        // module names: torch nn linalg fft special ...
+extern const FunctionTable generated_functions[];  // modules: torch nn linalg fft special ...
 extern const GeneratedSlot* const generated_slots[];
 extern const ReturnType* const* const generated_return_types[];  // lists; null ends
 

@@ -13,8 +13,8 @@ namespace rl::py {
 namespace {
 
 constexpr const char* kInvalidScalar =
-    "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to "
-    "convert a 0-dim tensor to a number";
+    "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ "
+    "to convert a 0-dim tensor to a number";
 
 int64_t index_value(PyObject* o) {
   if (PyLong_CheckExact(o)) {
@@ -197,7 +197,9 @@ class Indexer {
 
 bool index_overrides(PyObject* self, PyObject* index, PyObject* value) {
   if (function_state.modes_on) return true;
-  auto check_one = [](PyObject* o) { return o && is_tensor(o) && !is_exact_tensor(o) && overrides(o); };
+  auto check_one = [](PyObject* o) {
+    return o && !is_exact_tensor(o) && is_tensor(o) && overrides(o);
+  };
   if (check_one(self) || check_one(index) || check_one(value)) return true;
   if (PyTuple_CheckExact(index))
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(index); ++i)
@@ -227,7 +229,8 @@ Tensor value_tensor(const Tensor& self, PyObject* o) {
   if (PyLong_Check(o) || PyFloat_Check(o) || PyComplex_Check(o) || is_numpy_scalar(o)) {
     Scalar s = to_scalar(o);
     check(!s.is_complex() || self.is_complex() || s.to_complex().imag() == 0,
-          "value cannot be converted to type ", ops::c_type_name(self.dtype()), " without overflow");
+          "value cannot be converted to type ", ops::c_type_name(self.dtype()),
+          " without overflow");
     return ops::on_device(scalar_tensor(s, self.dtype()), self.device());
   }
   fail_as(ErrorKind::Type, "can't assign a ", Py_TYPE(o)->tp_name, " to a torch.",

@@ -84,22 +84,20 @@ Tensor tensor_from_numpy(PyObject* array, bool warn) {
   Ref interface = owned(PyObject_GetAttrString(array, "__array_interface__"));
   PyObject* data = PyDict_GetItemString(interface.get(), "data");
   PyObject* shape = PyDict_GetItemString(interface.get(), "shape");
-  PyObject* strides = PyDict_GetItemString(interface.get(), "strides");
+  // The interface leaves the strides out of arrays that count as contiguous; they are wanted as is.
+  Ref strides = owned(PyObject_GetAttrString(array, "strides"));
   check_type(data && PyTuple_Check(data) && shape, "the array has no usable __array_interface__");
   if (warn && PyObject_IsTrue(PyTuple_GET_ITEM(data, 1))) warn_not_writable();
   Dims sizes = to_int_list(shape);
-  Dims steps = contiguous_strides(sizes);
+  Dims steps = to_int_list(strides.get());
   int64_t size = itemsize(d);
-  if (strides && strides != Py_None) {
-    steps = to_int_list(strides);
-    for (auto& s : steps) {
-      check_value(s >= 0, "At least one stride in the given numpy array is negative, and tensors "
-                  "with negative strides are not currently supported. (You can probably work around "
-                  "this by making a copy of your array  with array.copy().) ");
-      check_value(s % size == 0, "given numpy array strides not a multiple of the element byte "
-                  "size. Copy the numpy array to reallocate the memory.");
-      s /= size;
-    }
+  for (auto& s : steps) {
+    check_value(s >= 0, "At least one stride in the given numpy array is negative, and tensors "
+                "with negative strides are not currently supported. (You can probably work around "
+                "this by making a copy of your array  with array.copy().) ");
+    check_value(s % size == 0, "given numpy array strides not a multiple of the element byte "
+                "size. Copy the numpy array to reallocate the memory.");
+    s /= size;
   }
   void* p = PyLong_AsVoidPtr(PyTuple_GET_ITEM(data, 0));
   size_t bytes = size_t(storage_bytes_needed(sizes, steps, 0, size));

@@ -33,8 +33,8 @@ Tensor numpy_T(const Tensor& t) {
 Tensor conj(const Tensor& t) { return t.is_complex() ? call_tensor("conj", "", {t}) : t; }
 
 Tensor matrix_transpose(const Tensor& t, const char* name, bool conjugate) {
-  check(t.dim() >= 2, "tensor.", name, " is only supported on matrices or batches of matrices. Got ",
-        t.dim(), "-D tensor.");
+  check(t.dim() >= 2, "tensor.", name,
+        " is only supported on matrices or batches of matrices. Got ", t.dim(), "-D tensor.");
   Tensor r = transpose(t, -2, -1);
   return conjugate ? conj(r) : r;
 }

@@ -25,6 +25,6 @@ void fill(const Tensor& self, const Tensor& value);  // value: 0-dim
 Tensor index(const Tensor& self, const std::vector<Tensor>& indices);
 void index_put(const Tensor& self, const std::vector<Tensor>& indices, const Tensor& values);
 Tensor on_device(const Tensor& t, Device d);
-const char* c_type_name(DType d);                    // "float", "int64_t": as overflow errors say it
+const char* c_type_name(DType d);                    // "float", "int64_t": of overflow errors
 
 }  // namespace rl::py::ops

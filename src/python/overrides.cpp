@@ -155,7 +155,8 @@ bool method_overridden(PyObject* self, const char* name, PyObject* const* args, 
     for (Py_ssize_t i = 0; i < nargs; ++i) PyTuple_SET_ITEM(all.get(), i + 1, new_ref(args[i]));
     Ref kwargs = owned(PyDict_New());
     for (Py_ssize_t k = 0; kwnames && k < PyTuple_GET_SIZE(kwnames); ++k)
-      check_python(PyDict_SetItem(kwargs.get(), PyTuple_GET_ITEM(kwnames, k), args[nargs + k]) == 0);
+      check_python(PyDict_SetItem(kwargs.get(), PyTuple_GET_ITEM(kwnames, k),
+                                  args[nargs + k]) == 0);
     Overriding who;
     if (overrides(self)) who.add(self);
     for (Py_ssize_t i = 0; i < nargs; ++i)

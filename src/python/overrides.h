@@ -18,6 +18,7 @@ extern thread_local FunctionState function_state;
 // The overriding arguments of one call, in the order they are to be asked (subclasses first).
 struct Overriding {
   std::vector<PyObject*> args;      // borrowed
+  bool coerced = false;             // a 0-dim tensor was taken for a number: other signatures first
   void add(PyObject* o);
   bool any() const { return !args.empty(); }
 };

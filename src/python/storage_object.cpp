@@ -1,4 +1,5 @@
-// torch._C.StorageBase: bytes with an owner. torch.UntypedStorage derives from it (torch/_untyped_storage.py).
+// torch._C.StorageBase: bytes with an owner. torch.UntypedStorage derives from it
+// (torch/_untyped_storage.py).
 #include <cstring>
 
 #include "python/accepts.h"

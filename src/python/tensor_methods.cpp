@@ -221,7 +221,8 @@ RL_CAST(chalf)
 const Param kDeviceMoveParams[] = {RL_SELF,
                                    {"device", Kind::DeviceOpt, false, true, 0, nullptr},
                                    {"non_blocking", Kind::Bool, false, true, 0, nullptr},
-                                   {"memory_format", Kind::MemoryFormatOpt, true, true, 0, nullptr}};
+                                   {"memory_format", Kind::MemoryFormatOpt, true, true, 0,
+                                    nullptr}};
 const Signature kCudaSignatures[] = {
     {"(torch.device device=None, bool non_blocking=False, *, torch.memory_format "
      "memory_format=None)", kDeviceMoveParams, 4, 3, false, 0}};

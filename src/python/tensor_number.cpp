@@ -151,7 +151,8 @@ PyObject* slot_int(PyObject* o) {
     check(!s.is_complex() || s.to_complex().imag() == 0,
           "value cannot be converted to type int64_t without overflow");
     if (!s.is_integral()) return PyLong_FromDouble(s.to_double());
-    if (tensor_of(o).dtype() == DType::UInt64) return PyLong_FromUnsignedLongLong(uint64_t(s.to_int()));
+    if (tensor_of(o).dtype() == DType::UInt64)
+      return PyLong_FromUnsignedLongLong(uint64_t(s.to_int()));
     return PyLong_FromLongLong(s.to_int());
   });
 }

@@ -69,9 +69,9 @@ PyObject* get_grad_warned(const Tensor& t) {
   if (m && !m->grad.defined() && !m->retains_grad && !is_leaf(t)) {
     check_python(PyErr_WarnEx(PyExc_UserWarning,
         "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad "
-        "attribute won't be populated during autograd.backward(). If you indeed want the .grad field "
-        "to be populated for a non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. If you "
-        "access the non-leaf Tensor by mistake, make sure you access the leaf Tensor instead. See "
+        "attribute won't be populated during autograd.backward(). If you indeed want the .grad "
+        "field to be populated for a non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. If "
+        "you access the non-leaf Tensor by mistake, make sure you access the leaf Tensor instead. See "
         "github.com/pytorch/pytorch/pull/30531 for more information.", 1) == 0);
   }
   return get_grad(t);
@@ -166,7 +166,8 @@ namespace {
 RL_NAME(shape); RL_NAME(dtype); RL_NAME(device); RL_NAME(layout); RL_NAME(ndim);
 RL_NAME(itemsize); RL_NAME(nbytes); RL_NAME(requires_grad); RL_NAME(is_leaf);
 RL_NAME(_version); RL_NAME(output_nr); RL_NAME(retains_grad); RL_NAME(name); RL_NAME(grad);
-RL_NAME(_grad); RL_NAME(grad_fn); RL_NAME(grad_dtype); RL_NAME(_grad_fn); RL_NAME(data); RL_NAME(_base);
+RL_NAME(_grad); RL_NAME(grad_fn); RL_NAME(grad_dtype); RL_NAME(_grad_fn); RL_NAME(data);
+RL_NAME(_base);
 RL_NAME(is_cpu); RL_NAME(is_cuda); RL_NAME(is_meta); RL_NAME(is_sparse);
 RL_NAME(is_sparse_csr); RL_NAME(is_mkldnn); RL_NAME(is_mps); RL_NAME(is_xpu); RL_NAME(is_xla);
 RL_NAME(is_ipu); RL_NAME(is_hpu); RL_NAME(is_maia); RL_NAME(is_mtia); RL_NAME(is_vulkan);
@@ -182,8 +183,10 @@ PyGetSetDef tensor_properties[] = {
     RL_GETSET(requires_grad, get_requires_grad, set_requires_grad_property),
     RL_GET(is_leaf, get_is_leaf), RL_GET(_version, get_version), RL_GET(output_nr, get_output_nr),
     RL_GET(retains_grad, get_retains_grad), RL_GET(name, get_name),
-    RL_GETSET(grad, get_grad_warned, set_grad_property), RL_GETSET(_grad, get_grad, set_grad_property),
-    RL_GETSET(grad_dtype, get_grad_dtype, set_grad_dtype), RL_GET(grad_fn, get_grad_fn), RL_GET(_grad_fn, get_grad_fn),
+    RL_GETSET(grad, get_grad_warned, set_grad_property),
+    RL_GETSET(_grad, get_grad, set_grad_property),
+    RL_GETSET(grad_dtype, get_grad_dtype, set_grad_dtype), RL_GET(grad_fn, get_grad_fn),
+    RL_GET(_grad_fn, get_grad_fn),
     RL_GETSET(data, get_data, set_data_property), RL_GET(_base, get_base),
     RL_GET(is_cpu, get_is_cpu),
     RL_GET(is_cuda, get_is_cuda), RL_GET(is_meta, get_is_meta), RL_GET(is_sparse, get_is_sparse),

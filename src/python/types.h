@@ -56,7 +56,7 @@ PyObject* wrap(Layout v);
 PyObject* wrap(MemoryFormat v);
 PyObject* wrap(Generator* g);                  // None for null
 PyObject* wrap_storage(const StoragePtr& s);   // the same object while one is alive
-// A Python number or NumPy scalar type used as dtype=: float, int, bool, complex; Undefined if none.
+// A Python number type used as dtype=: float, int, bool, complex; Undefined for others.
 DType dtype_of_python_type(PyObject* o);
 
 PyTypeObject* return_type_of(const ReturnType& rt);  // of a named tuple; made at first use

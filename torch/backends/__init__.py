@@ -5,8 +5,8 @@ from importlib import import_module as _import_module
 from types import ModuleType as _ModuleType
 
 _MODULES = frozenset(
-    "cpu cuda cudnn cusparselt kleidiai mha miopen mkl mkldnn mps nnpack openmp opt_einsum quantized "
-    "xeon xnnpack".split()
+    "cpu cuda cudnn cusparselt kleidiai mha miopen mkl mkldnn mps nnpack openmp opt_einsum "
+    "quantized xeon xnnpack".split()
 )
 
 

@@ -1,4 +1,4 @@
-"""The CPU as a device: what accelerators' modules offer, for code that is written for any device."""
+"""The CPU as a device: what accelerators' modules offer, for code that suits any device."""
 
 from contextlib import AbstractContextManager
 

@@ -17,8 +17,8 @@ def _device_constructors():
         names = (
             "empty empty_permuted empty_strided empty_quantized ones arange bartlett_window "
             "blackman_window eye fft.fftfreq fft.rfftfreq full hamming_window hann_window "
-            "kaiser_window linspace logspace nested.nested_tensor rand randn randint randperm range "
-            "sparse_coo_tensor sparse_compressed_tensor sparse_csr_tensor sparse_csc_tensor "
+            "kaiser_window linspace logspace nested.nested_tensor rand randn randint randperm "
+            "range sparse_coo_tensor sparse_compressed_tensor sparse_csr_tensor sparse_csc_tensor "
             "sparse_bsr_tensor sparse_bsc_tensor tril_indices triu_indices zeros asarray tensor "
             "as_tensor scalar_tensor"
         )

@@ -1,7 +1,7 @@
 """Trees of Python containers: flatten them to leaves, map over leaves, put them together again.
 
-Inner nodes are tuples, named tuples, lists, dicts, OrderedDicts, defaultdicts, deques and registered
-classes; everything else is a leaf.
+Inner nodes are tuples, named tuples, lists, dicts, OrderedDicts, defaultdicts, deques and
+registered classes; everything else is a leaf.
 """
 
 import json
@@ -158,8 +158,8 @@ def _register(cls, flatten_fn, unflatten_fn, name=None, to_dumpable=None, from_d
               with_keys=None):
     SUPPORTED_NODES[cls] = NodeDef(cls, flatten_fn, unflatten_fn, with_keys)
     if (to_dumpable is None) != (from_dumpable is None):
-        raise ValueError(f"Both to_dumpable_context and from_dumpable_context for {cls} must be None "
-                         "or registered.")
+        raise ValueError(f"Both to_dumpable_context and from_dumpable_context for {cls} must be "
+                         "None or registered.")
     if name is not None:
         _names[name] = cls
         _serialised[cls] = (name, to_dumpable, from_dumpable)
@@ -384,8 +384,8 @@ class TreeSpec:
         leaves = list(leaves)
         if len(leaves) != self.num_leaves:
             raise ValueError(
-                f"treespec.unflatten(leaves): `leaves` has length {len(leaves)} but the spec refers "
-                f"to a pytree that holds {self.num_leaves} items ({self})."
+                f"treespec.unflatten(leaves): `leaves` has length {len(leaves)} but the spec "
+                f"refers to a pytree that holds {self.num_leaves} items ({self})."
             )
         return self._build(iter(leaves))
 
@@ -580,8 +580,8 @@ def _with_path(path, tree, is_leaf):
         return
     node = SUPPORTED_NODES[_node_type(tree)]
     if node.flatten_with_keys_fn is None:
-        raise ValueError(f"Did not find a flatten_with_keys_fn for type: {node.type}. Please pass a "
-                         "flatten_with_keys_fn argument to register_pytree_node.")
+        raise ValueError(f"Did not find a flatten_with_keys_fn for type: {node.type}. Please pass "
+                         "a flatten_with_keys_fn argument to register_pytree_node.")
     for key, child in node.flatten_with_keys_fn(tree)[0]:
         yield from _with_path((*path, key), child, is_leaf)
 
