@@ -11,12 +11,12 @@
 
 #include "core/op.h"
 #include "core/tensor.h"
+#include "core/tensor_info.h"
 
 namespace rl {
 
 struct Node;
 using NodePtr = intrusive_ptr<Node>;
-using Grads = std::vector<Tensor>;  // undefined tensor = zero
 using Replay = std::function<Tensor(const Tensor&)>;
 
 // One byte; for sections of a few instructions. Copying what contains it makes a fresh one.

@@ -8,37 +8,9 @@
 #include <vector>
 
 #include "autograd/node.h"
+#include "core/tensor_info.h"
 
 namespace rl {
-
-// The facts of a tensor that a formula mentions as `self.sizes()`, without keeping its memory.
-struct TensorInfo {
-  Dims sizes_, strides_;
-  DType dtype_ = DType::Undefined;
-  Device device_;
-  bool defined_ = false;
-
-  bool defined() const { return defined_; }
-  IntRef sizes() const { return sizes_; }
-  IntRef strides() const { return strides_; }
-  int64_t size(int64_t d) const { return sizes_.empty() ? 1 : sizes_[size_t(wrap_dim(d, dim()))]; }
-  int64_t dim() const { return int64_t(sizes_.size()); }
-  int64_t numel() const { return numel_of(sizes_); }
-  DType dtype() const { return dtype_; }
-  Device device() const { return device_; }
-  bool is_complex() const { return rl::is_complex(dtype_); }
-  const TensorInfo& info() const { return *this; }
-  Options options() const { return {dtype_, device_}; }
-};
-inline TensorInfo tensor_info(const Tensor& t) {
-  if (!t.defined()) return {};
-  return {t->sizes, t->strides, t.dtype(), t.device(), true};
-}
-inline std::vector<TensorInfo> tensor_info(TensorList l) {
-  std::vector<TensorInfo> out;
-  for (const Tensor& t : l) out.push_back(tensor_info(t));
-  return out;
-}
 
 // store(x): a copy that outlives the call; load(x): the argument again.
 struct StoredInts {

@@ -6,8 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "autograd/recording.h"
-#include "core/tensor.h"
+#include "core/tensor_info.h"
 
 namespace rl {
 
