@@ -1,6 +1,5 @@
 """gen/ops/<family>.h: declarations of the public functions `rl::f`, their variants and OpInfo constants."""
 
-
 def params(e, defaults=False, names=True, extra=()):
     out = []
     for a in e.args:
@@ -65,9 +64,18 @@ def info_names(e):
 
 
 def emit(family, entries):
-    lines = [f"// Generated from ops/{family}.yaml. Public functions; definitions in autograd_{family}*.cpp.",
-             "#pragma once", "#include <cmath>", "#include <vector>", "", '#include "core/op.h"',
-             '#include "ops/int_array.h"', "", "namespace rl {", ""]
+    lines = [
+        f"// Generated from ops/{family}.yaml. Public functions; definitions in autograd_{family}*.cpp.",
+        "#pragma once",
+        "#include <cmath>",
+        "#include <vector>",
+        "",
+        '#include "core/op.h"',
+        '#include "ops/int_array.h"',
+        "",
+        "namespace rl {",
+        "",
+    ]
     for e in entries:
         lines += declarations(e)
     lines.append("")

@@ -4,12 +4,23 @@ An entry of kind pointwise says: kernel (functors/FILE.h / functor), dtypes (com
 complex int uint bool), promote (types float first none), result (same bool real int32 int64), attrs,
 fixed ({argument: dtype}), cost (of an element, in additions).
 """
+
 from emit_api import out_names, out_params, params
 
-TYPES = {"float": "float, double", "complex": "cfloat, cdouble", "int": "int64_t, int32_t, int16_t, int8_t, uint8_t",
-         "uint": "uint64_t, uint32_t, uint16_t", "bool": "bool"}
-BITS = {"float": "kFloatDTypes", "complex": "kComplexDTypes", "int": "kIntDTypes", "uint": "kUIntDTypes",
-        "bool": "kBoolDType"}
+TYPES = {
+    "float": "float, double",
+    "complex": "cfloat, cdouble",
+    "int": "int64_t, int32_t, int16_t, int8_t, uint8_t",
+    "uint": "uint64_t, uint32_t, uint16_t",
+    "bool": "bool",
+}
+BITS = {
+    "float": "kFloatDTypes",
+    "complex": "kComplexDTypes",
+    "int": "kIntDTypes",
+    "uint": "kUIntDTypes",
+    "bool": "kBoolDType",
+}
 PROMOTE = {"types": "Types", "float": "ToFloat", "first": "First", "none": "None"}
 RESULT = {"same": "Same", "bool": "Bool", "real": "Real", "int32": "Int32", "int64": "Int64"}
 
@@ -44,8 +55,14 @@ def ident(e):
 
 
 def header(family, entries):
-    out = [f"// Generated from ops/{family}.yaml: native forms of the element-wise operators.", "#pragma once",
-           '#include "core/tensor.h"', "", "namespace rl::native {", ""]
+    out = [
+        f"// Generated from ops/{family}.yaml: native forms of the element-wise operators.",
+        "#pragma once",
+        '#include "core/tensor.h"',
+        "",
+        "namespace rl::native {",
+        "",
+    ]
     for e in pointwise(entries):
         out.append(f"{e.cpp_return} {e.name}({params(e)});")
         outs = ", ".join(out_params(e))
@@ -80,12 +97,20 @@ def descriptor(e):
     fields = [f'.name = "{e.name}"']
     if "error_name" in e.data:
         fields.append(f'.error_name = "{e.data["error_name"]}"')
-    fields += [f".inputs = {len(tensor_args(e))}", f".outputs = {len(e.returns)}", f".dtypes = {' | '.join(bits)}",
-               f".promote = Promote::{PROMOTE[promote]}",
-               ".results = {" + ", ".join(f"Result::{RESULT[r]}" for r in (results * 2)[:2]) + "}"]
+    fields += [
+        f".inputs = {len(tensor_args(e))}",
+        f".outputs = {len(e.returns)}",
+        f".dtypes = {' | '.join(bits)}",
+        f".promote = Promote::{PROMOTE[promote]}",
+        ".results = {" + ", ".join(f"Result::{RESULT[r]}" for r in (results * 2)[:2]) + "}",
+    ]
     if "fixed" in e.data:
         names = [e.data["fixed"].get(a.name) for a in tensor_args(e)]
-        fields.append(".fixed = {" + ", ".join(f"DType::{n or 'Undefined'}" for n in names + [None] * (4 - len(names))) + "}")
+        fields.append(
+            ".fixed = {"
+            + ", ".join(f"DType::{n or 'Undefined'}" for n in names + [None] * (4 - len(names)))
+            + "}"
+        )
     fields += [f".loop = &cpu::{ident(e)}_loop", f".cost = {e.data.get('cost', 1)}"]
     if attrs(e) == ["alpha"]:
         fields.append(".check_attrs = &check_alpha")
@@ -97,7 +122,11 @@ def functions(e):
     ins = tensor_args(e)
     names = [a.name for a in e.args]
     inputs = "const Tensor* in[] = {" + ", ".join(f"&{a.name}" for a in ins) + "};"
-    scalars = f"  const Scalar attrs[] = {{{', '.join(f'Scalar({n})' for n in attrs(e))}}};" if attrs(e) else "  const Scalar* attrs = nullptr;"
+    scalars = (
+        f"  const Scalar attrs[] = {{{', '.join(f'Scalar({n})' for n in attrs(e))}}};"
+        if attrs(e)
+        else "  const Scalar* attrs = nullptr;"
+    )
     for n in attrs(e):
         if n not in names:
             e.fail(f"attrs: '{n}' is no argument")
@@ -106,25 +135,40 @@ def functions(e):
     if not e.multi:
         out += [f"  {inputs}", f"  return run_pointwise({pw}, in, {n}, attrs);", "}"]
     else:
-        out += [f"  {inputs}", f"  Tensor r[{len(e.returns)}];", f"  run_pointwise_into({pw}, in, {n}, attrs, r);",
-                f"  return {{{', '.join(f'r[{i}]' for i in range(len(e.returns)))}}};", "}"]
+        out += [
+            f"  {inputs}",
+            f"  Tensor r[{len(e.returns)}];",
+            f"  run_pointwise_into({pw}, in, {n}, attrs, r);",
+            f"  return {{{', '.join(f'r[{i}]' for i in range(len(e.returns)))}}};",
+            "}",
+        ]
     outs = ", ".join(out_params(e))
-    out += [f"void {e.name}_into({params(e)}{', ' if e.args else ''}{outs}, bool inplace) {{", scalars]
+    out += [
+        f"void {e.name}_into({params(e)}{', ' if e.args else ''}{outs}, bool inplace) {{",
+        scalars,
+    ]
     if e.multi:
         out += [f"  {inputs}", f"  Tensor r[] = {{{', '.join(out_names(e))}}};",
                 f"  run_pointwise_into({pw}, in, {n}, attrs, r);", "  (void)inplace;", "}", ""]
     else:
         first = f"inplace ? &out : &{ins[0].name}"
         rest = "".join(f", &{a.name}" for a in ins[1:])
-        out += [f"  const Tensor* in[] = {{{first}{rest}}};", f"  run_pointwise({pw}, in, {n}, attrs, &out);", "}", ""]
+        out += [
+            f"  const Tensor* in[] = {{{first}{rest}}};",
+            f"  run_pointwise({pw}, in, {n}, attrs, &out);",
+            "}",
+            "",
+        ]
     return out
 
 
 def kernels(family, entries):
     ops = pointwise(entries)
     files = sorted({functor(e)[0] for e in ops})
-    out = [f"// Generated from ops/{family}.yaml; compiled once per instruction set.",
-           '#include "kernels/iter/pointwise_loops.h"'] + [f'#include "kernels/functors/{f}.h"' for f in files]
+    out = [
+        f"// Generated from ops/{family}.yaml; compiled once per instruction set.",
+        '#include "kernels/iter/pointwise_loops.h"',
+    ] + [f'#include "kernels/functors/{f}.h"' for f in files]
     out += ["", "namespace rl::cpu::RL_ISA {", ""]
     for e in ops:
         types = ", ".join(TYPES[c] for c in classes(e))

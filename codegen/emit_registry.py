@@ -1,14 +1,25 @@
 """gen/registry_<family>.cpp: OpInfo constants with boxed trampolines; gen/registry.cpp: the list of all."""
+
 from emit_api import has, ident, inplace_args, out_params, params
 from emit_autograd import inplace_ident
 
 
 def info(e, var, fn, overload, types, num_returns, schema, inplace=False, name=None):
-    flags = [e.kind == "composite", e.kind == "view", inplace or e.inplace_only, bool(e.data.get("random")), e.kind == "pointwise"]
-    return [f"extern const OpInfo {var};",
-            f"const OpInfo {var} = {{", f'    "{name or fn}", "{overload}",', f"    R\"({schema})\",",
-            f"    &Boxed<static_cast<{types}>(&{fn})>::call, {num_args(types)}, {num_returns},",
-            "    " + ", ".join(str(f).lower() for f in flags) + f", AutocastRule::{e.autocast}}};"]
+    flags = [
+        e.kind == "composite",
+        e.kind == "view",
+        inplace or e.inplace_only,
+        bool(e.data.get("random")),
+        e.kind == "pointwise",
+    ]
+    return [
+        f"extern const OpInfo {var};",
+        f"const OpInfo {var} = {{",
+        f'    "{name or fn}", "{overload}",',
+        f'    R"({schema})",',
+        f"    &Boxed<static_cast<{types}>(&{fn})>::call, {num_args(types)}, {num_returns},",
+        "    " + ", ".join(str(f).lower() for f in flags) + f", AutocastRule::{e.autocast}}};",
+    ]
 
 
 def num_args(types):
@@ -22,14 +33,24 @@ def num_args(types):
 
 
 def emit(family, entries):
-    out = [f"// Generated from ops/{family}.yaml.", f'#include "gen/ops/{family}.h"', "", "namespace rl {", ""]
+    out = [
+        f"// Generated from ops/{family}.yaml.",
+        f'#include "gen/ops/{family}.h"',
+        "",
+        "namespace rl {",
+        "",
+    ]
     listed = []
     for e in entries:
         types = f"{e.cpp_return} (*)({params(e, names=False)})"
         first = True
         for o in e.overloads:
             var = f"op_{ident(e)}" if first else f"op_{ident(e)}__{o}"
-            schema = e.schema.replace(e.name + "(", e.name + (f".{o}" if o else "") + "(", 1) if not e.overload else e.schema
+            schema = (
+                e.schema.replace(e.name + "(", e.name + (f".{o}" if o else "") + "(", 1)
+                if not e.overload
+                else e.schema
+            )
             schema = schema.replace("Tensor|Scalar", "Scalar" if o == "Scalar" else "Tensor")
             out += info(e, var, e.name, o, types, len(e.returns), schema)
             listed.append(var)
@@ -37,7 +58,9 @@ def emit(family, entries):
             if inplace_args(e):
                 v = f"op_{inplace_ident(e)}" + ("" if var == f"op_{ident(e)}" else f"__{o}")
                 t = f"Tensor (*)({params(e, names=False)})"
-                out += info(e, v, e.name + "_", o, t, 1, schema.replace(e.name, e.name + "_", 1), True)
+                out += info(
+                    e, v, e.name + "_", o, t, 1, schema.replace(e.name, e.name + "_", 1), True
+                )
                 listed.append(v)
         if has(e, "out"):
             var = f"op_{ident(e)}_out"
@@ -58,9 +81,30 @@ def emit(family, entries):
 
 
 def emit_all(families):
-    out = ["// Generated: hands every family's operators to the registry.", '#include "core/op.h"', "", "namespace rl {", ""]
+    out = [
+        "// Generated: hands every family's operators to the registry.",
+        '#include "core/op.h"',
+        "",
+        "namespace rl {",
+        "",
+    ]
     out += [f"extern const OpInfo* const registry_{f}[];" for f in families]
-    out += ["", "void register_generated_ops();", "void register_generated_ops() {", "  for (const OpInfo* const* list : {"]
+    out += [
+        "",
+        "void register_generated_ops();",
+        "void register_generated_ops() {",
+        "  for (const OpInfo* const* list : {",
+    ]
     out += [f"           registry_{f}," for f in families]
-    out += ["       }) {", "    size_t n = 0;", "    while (list[n]) ++n;", "    register_ops(list, n);", "  }", "}", "", "}  // namespace rl", ""]
+    out += [
+        "       }) {",
+        "    size_t n = 0;",
+        "    while (list[n]) ++n;",
+        "    register_ops(list, n);",
+        "  }",
+        "}",
+        "",
+        "}  // namespace rl",
+        "",
+    ]
     return "\n".join(out)

@@ -69,7 +69,9 @@ def explain(name, families, index):
     if name not in index:
         sys.exit(f"no operator '{name}' in the files given")
     for family, e in index[name]:
-        print(f"==== {e.schema}\n     declared at {e.file}:{e.line}, family {family}, kind {e.kind}\n")
+        print(
+            f"==== {e.schema}\n     declared at {e.file}:{e.line}, family {family}, kind {e.kind}\n"
+        )
         single = products({family: [x for _, x in index[name] if _ == family]}, index)
         for path, text in single.items():
             if path not in ("registry.cpp", "python_registry.cpp"):

@@ -35,7 +35,9 @@ def large_tls(build):
             segments = run("readelf", "-lW", line.split("=", 1)[1])
             size = re.search(r"^ *TLS .* 0x\w+ (0x\w+) R", segments, re.M)
             if size and int(size[1], 16) > 1024:
-                print(f"librushlight.so: {int(size[1], 16)} bytes of thread-local data (1024 at most)")
+                print(
+                    f"librushlight.so: {int(size[1], 16)} bytes of thread-local data (1024 at most)"
+                )
                 return 1
     return 0
 

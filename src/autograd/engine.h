@@ -35,7 +35,7 @@ struct Task {
 
   BackwardOptions options;
   int64_t id;
-  bool all_leaves = true;                                 // nor do the passes around it have targets
+  bool all_leaves = true;  // nor do the passes around it have targets
   std::vector<Slot> slots;
   std::vector<Capture> captures;
   std::vector<Tensor> captured;

@@ -1,6 +1,6 @@
-// Forward mode from the gradient formulas. An operator's vector-Jacobian product vjp(u) is linear in
-// the cotangent u, so the derivative of <vjp(u), v> by u is the Jacobian applied to v, whatever u
-// is. That is two reverse passes over one node, and holds for every operator with a formula.
+// Forward mode from the gradient formulas. An operator's vector-Jacobian product vjp(u) is linear
+// in the cotangent u, so the derivative of <vjp(u), v> by u is the Jacobian applied to v, whatever
+// u is. That is two reverse passes over one node, and holds for every operator with a formula.
 #include "autograd/forward_mode.h"
 
 #include <string>
@@ -326,8 +326,10 @@ Tensor with_node_tangent(const Tensor& t, const Node& owner, uint32_t output_nr)
 Tensor make_dual(const Tensor& primal, const Tensor& tangent, int64_t level) {
   check(dual.active, "Trying to create a dual Tensor for forward AD but no level exists, make sure "
         "to enter_dual_level() first.");
-  check(!forward_grad(primal).defined(), "Making a dual Tensor based on a Tensor that already has a "
-        "forward gradient at the same level ", level, " is not supported.");
+  check(!forward_grad(primal).defined(),
+        "Making a dual Tensor based on a Tensor that already has a "
+        "forward gradient at the same level ",
+        level, " is not supported.");
   Tensor t = engine_ops::view_as_self(primal);
   set_forward_grad(t, tangent);
   return t;

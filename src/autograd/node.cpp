@@ -175,10 +175,11 @@ void set_requires_grad(const Tensor& t, bool on) {
   check(!on || is_differentiable(t.dtype()),
         "only Tensors of floating point and complex dtype can require gradients");
   if (!is_leaf(t)) {
-    check(on,
-          "you can only change requires_grad flags of leaf variables. If you want to use a computed "
-          "variable in a subgraph that doesn't require differentiation use var_no_grad = "
-          "var.detach().");
+    check(
+        on,
+        "you can only change requires_grad flags of leaf variables. If you want to use a computed "
+        "variable in a subgraph that doesn't require differentiation use var_no_grad = "
+        "var.detach().");
     return;
   }
   if (AutogradMeta* m = meta_or_null(t); m && m->view) m->view->own_flag = on;
@@ -254,10 +255,11 @@ void set_grad_dtype(const Tensor& t, std::optional<DType> dtype) {
   check(is_leaf(t), "grad_dtype can only be set on leaf tensors.");
   AutogradMeta& m = meta(t);
   if (dtype && m.grad.defined() && m.grad.dtype() != *dtype)
-    fail("Cannot set grad_dtype to '", *dtype, "' because there is already a gradient with dtype '",
-         lower_first(m.grad.dtype()),
-         "'. Please clear the gradient (.grad = None) before changing grad_dtype, or ensure the new "
-         "grad_dtype matches the existing gradient's dtype.");
+    fail(
+        "Cannot set grad_dtype to '", *dtype, "' because there is already a gradient with dtype '",
+        lower_first(m.grad.dtype()),
+        "'. Please clear the gradient (.grad = None) before changing grad_dtype, or ensure the new "
+        "grad_dtype matches the existing gradient's dtype.");
   m.any_grad_dtype = !dtype;
   m.grad_dtype = dtype.value_or(DType::Undefined);
   std::lock_guard guard(m.lock);
@@ -273,8 +275,8 @@ void set_grad(const Tensor& t, const Tensor& grad) {
   AutogradMeta& m = meta(t);
   DType want = m.grad_dtype == DType::Undefined ? t.dtype() : m.grad_dtype;
   if (!m.any_grad_dtype && grad.dtype() != want) {
-    fail("attempting to assign a gradient with dtype '", lower_first(grad.dtype()), "' to a tensor with grad_dtype '",
-         want,
+    fail("attempting to assign a gradient with dtype '", lower_first(grad.dtype()),
+         "' to a tensor with grad_dtype '", want,
          "'. The gradient must match the tensor's grad_dtype (defaults to the tensor's dtype). You "
          "can set the tensor's grad_dtype attribute with a specific dtype, or None to allow any "
          "dtype. Set grad_dtype with caution. Diverging the dtypes of a tensor and its gradient "

@@ -93,7 +93,8 @@ bool any_of(const std::array<bool, N>& mask) {
 }
 
 // ---- inside wrappers
-Tensor native_clone(const Tensor& t);  // before an in-place operator whose gradient needs the old value
+Tensor native_clone(
+    const Tensor& t);  // before an in-place operator whose gradient needs the old value
 // Results of operators that are not written in place by their kernel: checked, then copied.
 void write_inplace(const Tensor& self, const Tensor& value, const char* name);
 void adopt_geometry(const Tensor& self, const Tensor& view);  // transpose_, squeeze_ ...

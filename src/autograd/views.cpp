@@ -103,12 +103,14 @@ static void check_creation(const ViewInfo& v, const AutogradMeta& m, bool later)
   if (v.made_in_inference || v.made_in_no_grad) {
     bool inf = v.made_in_inference;
     const char* block = inf ? "inference_mode" : "no_grad";
-    fail("A view was created in ", inf ? "inference mode " : "no_grad mode ", what,
-         inf ? " in normal mode" : " with grad mode enabled",
-         ". Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify "
-         "your code by moving both the view and the inplace either both inside the ", block,
-         " block (if you don't want the inplace to be tracked) or both outside (if you want the "
-         "inplace to be tracked).");
+    fail(
+        "A view was created in ", inf ? "inference mode " : "no_grad mode ", what,
+        inf ? " in normal mode" : " with grad mode enabled",
+        ". Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify "
+        "your code by moving both the view and the inplace either both inside the ",
+        block,
+        " block (if you don't want the inplace to be tracked) or both outside (if you want the "
+        "inplace to be tracked).");
   }
   NodePtr fn = v.creator ? v.creator : m.grad_fn;
   std::string which = fn ? str("Output ", m.output_nr, " of ", short_name(*fn), " is a view ")
@@ -117,10 +119,12 @@ static void check_creation(const ViewInfo& v, const AutogradMeta& m, bool later)
     fail(which, what, ". This view is the output of a function that returns multiple views. Such "
          "functions do not allow the output views to be modified inplace. You should replace the "
          "inplace operation by an out-of-place one.");
-  fail(which, what, ". This view was created inside a custom Function (or because an input was "
-       "returned as-is) and the autograd logic to handle view+inplace would override the custom "
-       "backward associated with the custom Function, leading to incorrect gradients. This behavior "
-       "is forbidden. You can fix this by cloning the output of the custom Function.");
+  fail(
+      which, what,
+      ". This view was created inside a custom Function (or because an input was "
+      "returned as-is) and the autograd logic to handle view+inplace would override the custom "
+      "backward associated with the custom Function, leading to incorrect gradients. This behavior "
+      "is forbidden. You can fix this by cloning the output of the custom Function.");
 }
 
 static void move_retain_hook(AutogradMeta& m, const NodePtr& from, const NodePtr& to) {

@@ -1,5 +1,5 @@
-// parallel_for: splits [begin, end) into chunks of at least `grain` and runs them on the OpenMP pool.
-// Nested regions run serially. Exceptions are collected and rethrown on the caller's thread.
+// parallel_for: splits [begin, end) into chunks of at least `grain` and runs them on the OpenMP
+// pool. Nested regions run serially. Exceptions are collected and rethrown on the caller's thread.
 #pragma once
 #include <cstdint>
 #include <type_traits>

@@ -1,5 +1,5 @@
-// Caching CPU allocator. Freed blocks are kept by size class, so that a training loop writes to pages
-// that are already mapped: fresh pages cost more than the arithmetic of most operators.
+// Caching CPU allocator. Freed blocks are kept by size class, so that a training loop writes to
+// pages that are already mapped: fresh pages cost more than the arithmetic of most operators.
 //  - up to 4 KiB: per-thread free lists, no lock;
 //  - up to 1 MiB: classes of four steps per power of two, 64-byte aligned, malloc below;
 //  - above: 2 MiB-aligned mmap blocks with MADV_HUGEPAGE, best fit within 1/8 of slack.
@@ -160,8 +160,10 @@ void* from_system(size_t size) {
 }
 
 [[noreturn, gnu::noinline]] void out_of_memory(size_t nbytes) {
-  fail_as(ErrorKind::OutOfMemory, "[enforce fail at alloc_cpu] DefaultCPUAllocator: can't allocate "
-          "memory: you tried to allocate ", nbytes, " bytes. Error code 12 (Cannot allocate memory)");
+  fail_as(ErrorKind::OutOfMemory,
+          "[enforce fail at alloc_cpu] DefaultCPUAllocator: can't allocate "
+          "memory: you tried to allocate ",
+          nbytes, " bytes. Error code 12 (Cannot allocate memory)");
 }
 
 // Blocks above kMidMax may be larger than their class (best fit): their real sizes stand here.

@@ -26,6 +26,11 @@ enum class Layout : int8_t {
 };
 const char* layout_name(Layout l);  // "torch.strided"
 
-enum class MemoryFormat : int8_t { Contiguous = 0, Preserve = 1, ChannelsLast = 2, ChannelsLast3d = 3 };
+enum class MemoryFormat : int8_t {
+  Contiguous = 0,
+  Preserve = 1,
+  ChannelsLast = 2,
+  ChannelsLast3d = 3
+};
 
 }  // namespace rl

@@ -1,4 +1,5 @@
-// Element types. The numbers are PyTorch's ScalarType codes (they appear in files and in the stable ABI).
+// Element types. The numbers are PyTorch's ScalarType codes (they appear in files and in the stable
+// ABI).
 #pragma once
 #include <complex>
 #include <cstdint>
@@ -49,7 +50,9 @@ constexpr bool is_integral(DType d, bool with_bool = false) {
          (with_bool && d == DType::Bool);
 }
 constexpr bool is_differentiable(DType d) { return is_floating(d) || is_complex(d); }
-constexpr bool is_reduced(DType d) { return d == DType::Half || d == DType::BFloat16 || is_float8(d); }
+constexpr bool is_reduced(DType d) {
+  return d == DType::Half || d == DType::BFloat16 || is_float8(d);
+}
 
 const char* dtype_name(DType d);         // "float32": torch.<name>
 const char* scalar_type_name(DType d);   // "Float": as error messages and `type()` print it
@@ -85,7 +88,10 @@ template <> struct dtype_of_t<cfloat> { static constexpr DType value = DType::Co
 template <> struct dtype_of_t<cdouble> { static constexpr DType value = DType::ComplexDouble; };
 template <> struct dtype_of_t<bool> { static constexpr DType value = DType::Bool; };
 template <> struct dtype_of_t<float8_e5m2> { static constexpr DType value = DType::Float8_e5m2; };
-template <> struct dtype_of_t<float8_e4m3fn> { static constexpr DType value = DType::Float8_e4m3fn; };
+template <>
+struct dtype_of_t<float8_e4m3fn> {
+  static constexpr DType value = DType::Float8_e4m3fn;
+};
 template <class T> constexpr DType dtype_of = dtype_of_t<T>::value;
 
 // visit(dtype, types, f): calls f.template operator()<T>() for the element type, or fails with
@@ -97,14 +103,15 @@ using RealFloatTypes = TypeList<float, double>;
 using FloatTypes = TypeList<float, double, half, bfloat16>;
 using ComplexTypes = TypeList<cfloat, cdouble>;
 using FloatComplexTypes = TypeList<float, double, half, bfloat16, cfloat, cdouble>;
-using RealTypes = TypeList<float, double, half, bfloat16, int64_t, int32_t, int16_t, int8_t, uint8_t>;
+using RealTypes =
+    TypeList<float, double, half, bfloat16, int64_t, int32_t, int16_t, int8_t, uint8_t>;
 using RealBoolTypes =
     TypeList<float, double, half, bfloat16, int64_t, int32_t, int16_t, int8_t, uint8_t, bool>;
 using AllTypes = TypeList<float, double, half, bfloat16, int64_t, int32_t, int16_t, int8_t, uint8_t,
                           bool, cfloat, cdouble>;
 using AllTypesAndUInts =
-    TypeList<float, double, half, bfloat16, int64_t, int32_t, int16_t, int8_t, uint8_t, bool, cfloat,
-             cdouble, uint16_t, uint32_t, uint64_t, float8_e5m2, float8_e4m3fn>;
+    TypeList<float, double, half, bfloat16, int64_t, int32_t, int16_t, int8_t, uint8_t, bool,
+             cfloat, cdouble, uint16_t, uint32_t, uint64_t, float8_e5m2, float8_e4m3fn>;
 
 [[noreturn]] void dtype_not_implemented(const char* name, DType d);
 

@@ -212,9 +212,10 @@ void check_no_partial_overlap(const Tensor& a, const Tensor& b) {
       !is_non_overlapping_and_dense(b.sizes(), b.strides()))
     return;
   const char *pa = static_cast<char*>(a.data()), *pb = static_cast<char*>(b.data());
-  check(pa + a.nbytes() <= pb || pb + b.nbytes() <= pa,
-        "unsupported operation: some elements of the input tensor and the written-to tensor refer to "
-        "a single memory location. Please clone() the tensor before performing the operation.");
+  check(
+      pa + a.nbytes() <= pb || pb + b.nbytes() <= pa,
+      "unsupported operation: some elements of the input tensor and the written-to tensor refer to "
+      "a single memory location. Please clone() the tensor before performing the operation.");
 }
 
 }  // namespace rl

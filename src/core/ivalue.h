@@ -1,5 +1,5 @@
-// IValue: a boxed argument or result. Only modes (trace, vmap, autocast, profiler, Python overrides),
-// the interpreter and custom operators box; the ordinary path never does.
+// IValue: a boxed argument or result. Only modes (trace, vmap, autocast, profiler, Python
+// overrides), the interpreter and custom operators box; the ordinary path never does.
 #pragma once
 #include <memory>
 #include <optional>

@@ -46,7 +46,8 @@ class Scalar {
   template <class T>
   T to() const {
     if constexpr (std::is_same_v<T, bool>) return to_bool();
-    else if constexpr (std::is_same_v<T, cfloat> || std::is_same_v<T, cdouble>) return T(to_complex());
+    else if constexpr (std::is_same_v<T, cfloat> || std::is_same_v<T, cdouble>)
+      return T(to_complex());
     else if constexpr (std::is_integral_v<T>) return T(to_int());
     else if constexpr (std::is_same_v<T, double> || std::is_same_v<T, float>) return T(to_double());
     else return T(float(to_double()));

@@ -1,5 +1,6 @@
 // TensorImpl and Tensor, the handle. Neither has operator methods: kernels that see a Tensor never
-// rebuild because an operator was declared. The public torch::Tensor (include/torch) adds the methods.
+// rebuild because an operator was declared. The public torch::Tensor (include/torch) adds the
+// methods.
 #pragma once
 #include <memory>
 #include <optional>
@@ -32,7 +33,8 @@ struct AutogradMetaDeleter {
   void operator()(AutogradMeta* m) const noexcept { destroy(m); }
 };
 
-// Called when the last C++ reference goes while a Python object is attached (python/tensor_object.cpp).
+// Called when the last C++ reference goes while a Python object is attached
+// (python/tensor_object.cpp).
 extern bool (*python_last_release)(TensorImpl*);
 
 enum class ImplKind : uint8_t { Strided, Sparse, SparseCsr, Batched, Dual, Python };

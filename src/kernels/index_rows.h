@@ -15,12 +15,14 @@ struct RowPlaces {
 };
 
 // out[j * out_step] = in[place(j)] for j < n.
-using GatherRow = void (*)(void* out, int64_t out_step, const void* in, RowPlaces places, int64_t n);
+using GatherRow = void (*)(void* out, int64_t out_step, const void* in, RowPlaces places,
+                           int64_t n);
 GatherRow gather_row(int64_t itemsize);
 
 // out[place(j)] = combine(out[place(j)], in[j * in_step]), in the order of j. 16-bit floats are
 // combined in float and rounded each time.
-using CombineRow = void (*)(void* out, RowPlaces places, const void* in, int64_t in_step, int64_t n);
+using CombineRow = void (*)(void* out, RowPlaces places, const void* in, int64_t in_step,
+                            int64_t n);
 // `name` is for the error about dtypes that have no such combination.
 CombineRow combine_row(Combine how, DType dtype, const char* name);
 

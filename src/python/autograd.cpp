@@ -37,7 +37,8 @@ struct Request {
 
 void add_root(Request& r, PyObject* output, PyObject* grad, size_t i) {
   check_type(!grad || grad == Py_None || is_tensor(grad),
-             "gradients can be either Tensors or None, but got ", Py_TYPE(grad ? grad : Py_None)->tp_name);
+             "gradients can be either Tensors or None, but got ",
+             Py_TYPE(grad ? grad : Py_None)->tp_name);
   bool given = grad && grad != Py_None;
   if (is_gradient_edge(output)) {
     Edge e = edge_from(output);
@@ -76,7 +77,8 @@ void add_target(Request& r, PyObject* input) {
 
 std::vector<Tensor> run(Request& r) {
   GilRelease release;
-  auto out = run_backward_edges(r.roots, std::move(r.grads), r.targets, r.target_tensors, r.options);
+  auto out =
+      run_backward_edges(r.roots, std::move(r.grads), r.targets, r.target_tensors, r.options);
   r.roots.clear();  // frees the graph before the lock is taken again
   r.targets.clear();
   return out;
@@ -184,8 +186,10 @@ PyObject* is_grad_enabled(PyObject*, PyObject*) { return PyBool_FromLong(tls.gra
 PyObject* is_inference(PyObject*, PyObject*) { return PyBool_FromLong(tls.inference_mode); }
 PyObject* set_grad_enabled(PyObject*, PyObject* on) {
   if (!PyBool_Check(on)) {
-    PyErr_Format(PyExc_TypeError, "set_grad_enabled(): argument 'enabled' (position 1) must be bool, "
-                 "not %s", Py_TYPE(on)->tp_name);
+    PyErr_Format(PyExc_TypeError,
+                 "set_grad_enabled(): argument 'enabled' (position 1) must be bool, "
+                 "not %s",
+                 Py_TYPE(on)->tp_name);
     return nullptr;
   }
   tls.grad_mode = on == Py_True;
@@ -281,7 +285,9 @@ PyObject* py_current_node(PyObject*, PyObject*) {
   return guarded([&] { return wrap_node(NodePtr(current_node())); });
 }
 PyObject* py_task_id(PyObject*, PyObject*) { return PyLong_FromLongLong(current_task_id()); }
-PyObject* is_checkpoint_valid(PyObject*, PyObject*) { return PyBool_FromLong(reaches_all_leaves()); }
+PyObject* is_checkpoint_valid(PyObject*, PyObject*) {
+  return PyBool_FromLong(reaches_all_leaves());
+}
 PyObject* py_will_run(PyObject*, PyObject* node) {
   return guarded([&] { return PyBool_FromLong(node_will_run(*node_of(node))); });
 }
@@ -367,7 +373,8 @@ PyObject* py_make_dual(PyObject*, PyObject* args) {
   long long level = 0;
   if (!PyArg_ParseTuple(args, "OO|L", &primal, &tangent, &level)) return nullptr;
   return guarded([&] {
-    return wrap(make_dual(expect_tensor(primal, "primal"), expect_tensor(tangent, "tangent"), level));
+    return wrap(
+        make_dual(expect_tensor(primal, "primal"), expect_tensor(tangent, "tangent"), level));
   });
 }
 PyObject* py_unpack_dual(PyObject*, PyObject* args) {
@@ -396,7 +403,8 @@ PyObject* py_set_forward_enabled(PyObject*, PyObject* on) {
 // _set_versions(tensors, versions): undoes the count of writes.
 PyObject* set_versions(PyObject*, PyObject* args) {
   PyObject *list, *versions;
-  if (!PyArg_ParseTuple(args, "O!O!", &PyTuple_Type, &list, &PyTuple_Type, &versions)) return nullptr;
+  if (!PyArg_ParseTuple(args, "O!O!", &PyTuple_Type, &list, &PyTuple_Type, &versions))
+    return nullptr;
   return guarded([&] {
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(list); ++i) {
       int64_t v = to_int(PyTuple_GET_ITEM(versions, i));
@@ -447,7 +455,8 @@ PyMethodDef tensor_methods_here[] = {
      "backward($self, gradient=None, retain_graph=None, create_graph=False, inputs=None)\n--\n\n"
      "Add the gradients of this tensor with respect to the leaves to their ``.grad``.\n\n"
      "Args:\n"
-     "    gradient (Tensor): the gradient of this tensor, of its shape; may be left out for a scalar.\n"
+     "    gradient (Tensor): the gradient of this tensor, of its shape; may be left out for a "
+     "scalar.\n"
      "    retain_graph (bool): keep what was saved, so that backward can run again.\n"
      "    create_graph (bool): record backward itself, for higher derivatives.\n"
      "    inputs (sequence of Tensor): accumulate into these only. Default: all leaves.\n"},

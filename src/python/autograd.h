@@ -1,5 +1,5 @@
-// Autograd's face in Python: node objects (grad_fn), hooks, torch._C._FunctionBase and the functions
-// of torch._C that torch/autograd uses.
+// Autograd's face in Python: node objects (grad_fn), hooks, torch._C._FunctionBase and the
+// functions of torch._C that torch/autograd uses.
 #pragma once
 #include "autograd/node.h"
 #include "python/errors.h"

@@ -110,14 +110,16 @@ void rewrite(Call& c, const Tensor& t, size_t tensors_out) {
   check(!(t->requires_grad && is_leaf(t)),
         "a leaf Variable that requires grad has been used in an in-place operation.");
   if (is_view(t)) {
-    check(tensors_out <= 1,
-          "If your Function modifies inplace an input that is a view of another Tensor, your Function "
-          "cannot return more than one Tensor. This is not supported by the current autograd engine. "
-          "You should either make sure the input is not a view (using .clone() for example) or make "
-          "your Function only return one Tensor (potentially splitting it into two Functions: one "
-          "doing the inplace that returns a single Tensor and a second one that does the other "
-          "operations). You can ask on the forum https://discuss.pytorch.org/ if you need help to do "
-          "this change.");
+    check(
+        tensors_out <= 1,
+        "If your Function modifies inplace an input that is a view of another Tensor, your "
+        "Function "
+        "cannot return more than one Tensor. This is not supported by the current autograd engine. "
+        "You should either make sure the input is not a view (using .clone() for example) or make "
+        "your Function only return one Tensor (potentially splitting it into two Functions: one "
+        "doing the inplace that returns a single Tensor and a second one that does the other "
+        "operations). You can ask on the forum https://discuss.pytorch.org/ if you need help to do "
+        "this change.");
     check_inplace(t, true);
   }
   rebase_history(t, c.node);
@@ -193,8 +195,10 @@ void declare_grad_dtypes(Call& c) {
   PyObject* list = function_cast(c.ctx.get())->output_grad_dtypes;
   if (!list || !c.node) return;
   size_t n = c.node->results.size(), got = size_t(PyTuple_GET_SIZE(list));
-  check(n == got, "set_output_grad_dtype expected the number of declarations to match the number of "
-        "outputs: the Function returned ", n, " values but ", got, " declarations were provided");
+  check(n == got,
+        "set_output_grad_dtype expected the number of declarations to match the number of "
+        "outputs: the Function returned ",
+        n, " values but ", got, " declarations were provided");
   for (size_t i = 0; i < n; ++i) {
     PyObject* d = PyTuple_GET_ITEM(list, Py_ssize_t(i));
     DType dtype = d == Py_None ? DType::Undefined : to_dtype(d);
@@ -211,8 +215,9 @@ void save_tensors(Call& c) {
         "but is ", Py_TYPE(list)->tp_name);
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(list); ++i) {
     PyObject* x = PyTuple_GET_ITEM(list, i);
-    check_type(x == Py_None || is_tensor(x), "save_for_backward can only save variables, but argument ",
-               i, " is of type ", Py_TYPE(x)->tp_name);
+    check_type(x == Py_None || is_tensor(x),
+               "save_for_backward can only save variables, but argument ", i, " is of type ",
+               Py_TYPE(x)->tp_name);
     if (!c.node) continue;
     if (x == Py_None) {
       c.node->saved.emplace_back();

@@ -66,7 +66,8 @@ Grads unpack_result(PyFunctionNode& n, PyObject* result) {
             "position ", i + 1, ", but the corresponding forward input was not a Variable");
       continue;
     }
-    check(g == Py_None || is_tensor(g), "expected Variable or None (got ", Py_TYPE(g)->tp_name, ")");
+    check(g == Py_None || is_tensor(g), "expected Variable or None (got ", Py_TYPE(g)->tp_name,
+          ")");
     out.push_back(g == Py_None ? Tensor() : tensor_of(g));
   }
   return out;
@@ -106,7 +107,8 @@ int visit_function_node(Node& n, visitproc visit, void* arg) {
 
 static PyFunctionNode& node_behind(PyObject* self, const char* what) {
   PyFunctionNode* n = function_cast(self)->node;
-  check(n, "Attribute '", what, "' is invalid for this instance of _C._FunctionBase. Accessing this "
+  check(n, "Attribute '", what,
+        "' is invalid for this instance of _C._FunctionBase. Accessing this "
         "attribute directly on an instance of autograd.Function is a legacy access pattern that is "
         "no longer supported. For examples on how to use new-style autograd functions, see "
         "https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function ");

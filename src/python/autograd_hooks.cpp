@@ -36,8 +36,8 @@ Tensor replacement(PyObject* hook, const Tensor& old, PyObject* result) {
              "'");
   const Tensor& now = tensor_of(result);
   if (!old.defined()) return now;
-  check(old.dtype() == now.dtype(), "hook '", hook_name(hook), "' has changed the type of value (was ",
-        type_text(old), " got ", type_text(now), ")");
+  check(old.dtype() == now.dtype(), "hook '", hook_name(hook),
+        "' has changed the type of value (was ", type_text(old), " got ", type_text(now), ")");
   check(old.device() == now.device(), "hook '", hook_name(hook), "' has changed the type of value");
   check(old.sizes() == now.sizes(), "hook '", hook_name(hook), "' has changed the size of value");
   return now;
@@ -48,8 +48,10 @@ void replace_all(PyObject* hook, Grads& grads, PyObject* result) {
   check_type(PyTuple_Check(result), "expected tuple, but hook returned '",
              Py_TYPE(result)->tp_name, "'");
   size_t n = size_t(PyTuple_GET_SIZE(result));
-  check(n == grads.size(), "hook '", hook_name(hook), "' has returned an incorrect number of values "
-        "(got ", n, ", but expected ", grads.size(), ")");
+  check(n == grads.size(), "hook '", hook_name(hook),
+        "' has returned an incorrect number of values "
+        "(got ",
+        n, ", but expected ", grads.size(), ")");
   for (size_t i = 0; i < n; ++i)
     grads[i] = replacement(hook, grads[i], PyTuple_GET_ITEM(result, Py_ssize_t(i)));
 }

@@ -77,8 +77,8 @@ PyObject* getattro(PyObject* self, PyObject* name) {
 
 PyObject* dir(PyObject* self, PyObject*) {
   return guarded([&] {
-    Ref names = owned(PyObject_CallMethod(reinterpret_cast<PyObject*>(&PyBaseObject_Type), "__dir__",
-                                          "O", self));
+    Ref names = owned(
+        PyObject_CallMethod(reinterpret_cast<PyObject*>(&PyBaseObject_Type), "__dir__", "O", self));
     for (auto& n : cast(self)->node->saved_names()) {
       Ref text = owned(PyUnicode_FromString(("_saved_" + n).c_str()));
       check_python(PyList_Append(names.get(), text.get()) == 0);

@@ -67,12 +67,18 @@ PyObject* get_grad(const Tensor& t) {
 PyObject* get_grad_warned(const Tensor& t) {
   auto* m = meta_or_null(t);
   if (m && !m->grad.defined() && !m->retains_grad && !is_leaf(t)) {
-    check_python(PyErr_WarnEx(PyExc_UserWarning,
-        "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad "
-        "attribute won't be populated during autograd.backward(). If you indeed want the .grad "
-        "field to be populated for a non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. If "
-        "you access the non-leaf Tensor by mistake, make sure you access the leaf Tensor instead. See "
-        "github.com/pytorch/pytorch/pull/30531 for more information.", 1) == 0);
+    check_python(
+        PyErr_WarnEx(
+            PyExc_UserWarning,
+            "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its "
+            ".grad "
+            "attribute won't be populated during autograd.backward(). If you indeed want the .grad "
+            "field to be populated for a non-leaf Tensor, use .retain_grad() on the non-leaf "
+            "Tensor. If "
+            "you access the non-leaf Tensor by mistake, make sure you access the leaf Tensor "
+            "instead. See "
+            "github.com/pytorch/pytorch/pull/30531 for more information.",
+            1) == 0);
   }
   return get_grad(t);
 }

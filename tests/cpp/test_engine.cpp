@@ -92,7 +92,9 @@ TEST(Engine, GradOfInputs) {
   EXPECT_FALSE(g[2].defined());
   EXPECT_FALSE(grad_of(w).defined());
   Tensor z = mul(x, x);
-  std::string e = error_of([&] { run_backward({z}, {ones(1)}, {unused}, {false, false, false, false}); });
+  std::string e = error_of([&] {
+    run_backward({z}, {ones(1)}, {unused}, {false, false, false, false});
+  });
   EXPECT_NE(e.find("index 0 appears to not have been used"), std::string::npos);
 }
 
@@ -216,13 +218,15 @@ TEST(Views, Forbidden) {
   Tensor x = vec({1, 2}, true);
   EXPECT_NE(error_of([&] { engine_ops::zero_into(x); }).find("a leaf Variable"), std::string::npos);
   Tensor v = part(x, 0, 1);
-  EXPECT_NE(error_of([&] { engine_ops::zero_into(v); }).find("a view of a leaf"), std::string::npos);
+  EXPECT_NE(error_of([&] { engine_ops::zero_into(v); }).find("a view of a leaf"),
+            std::string::npos);
   Tensor y = mul(x, x), w;
   {
     NoGrad off;
     w = part(y, 0, 1);
   }
-  EXPECT_NE(error_of([&] { engine_ops::zero_into(w); }).find("created in no_grad"), std::string::npos);
+  EXPECT_NE(error_of([&] { engine_ops::zero_into(w); }).find("created in no_grad"),
+            std::string::npos);
 }
 
 TEST(Saved, VersionIsChecked) {

@@ -1,6 +1,6 @@
-// libFuzzer target for the file readers: each input is taken as a pickle and as a zip archive, whose
-// records are read and whose data.pkl is parsed. Findings are crashes, sanitizer reports and inputs
-// that take too long or too much memory; errors are thrown and expected.
+// libFuzzer target for the file readers: each input is taken as a pickle and as a zip archive,
+// whose records are read and whose data.pkl is parsed. Findings are crashes, sanitizer reports and
+// inputs that take too long or too much memory; errors are thrown and expected.
 //
 //   clang++ -std=c++20 -g -O1 -fsanitize=fuzzer,address,undefined -Isrc tests/fuzz/fuzz_reader.cpp
 //     src/serialize/*.cpp src/base/check.cpp -o fuzz_reader

@@ -70,7 +70,10 @@ def test_grad():
     assert autograd.grad(x * 2, [x, unused], allow_unused=True)[1] is None
     assert autograd.grad(x * 2, [x, unused], materialize_grads=True)[1].tolist() == [0]
     assert "does not require grad" in message(lambda: autograd.grad(x * 2, torch.ones(1)))
-    assert message(lambda: autograd.grad(x * 2, [])) == "`inputs` argument to `grad()` cannot be empty."
+    assert (
+        message(lambda: autograd.grad(x * 2, []))
+        == "`inputs` argument to `grad()` cannot be empty."
+    )
     with pytest.raises(ValueError):
         autograd.grad(x * 2, x, materialize_grads=True, allow_unused=False)
     d = autograd.grad(x * 2, {"x": x})
@@ -254,7 +257,8 @@ def test_version_error():
         "one of the variables needed for gradient computation has been modified by an inplace "
         "operation: [torch.FloatTensor [3]] is at version 1; expected version 0 instead. Hint: enable "
         "anomaly detection to find the operation that failed to compute its gradient, with "
-        "torch.autograd.set_detect_anomaly(True, check_nan=False).")
+        "torch.autograd.set_detect_anomaly(True, check_nan=False)."
+    )
     e = x.exp()
     e.mul_(2)
     assert "which is output 0 of Exp, is at version 1" in message(e.sum().backward)
@@ -303,8 +307,10 @@ def test_view_write_errors():
     y = x * 1
     with torch.no_grad():
         v = y[:2]
-    assert "A view was created in no_grad mode and is being modified inplace with grad mode enabled" in \
-        message(lambda: v.mul_(2))
+    assert (
+        "A view was created in no_grad mode and is being modified inplace with grad mode enabled"
+        in message(lambda: v.mul_(2))
+    )
     first = (x * 1).unbind()[0]
     assert message(lambda: first.mul_(2)).startswith(
         "Output 0 of Unbind is a view and is being modified inplace. This view is the output of a "

@@ -175,16 +175,25 @@ def test_errors():
         make(forward, backward, **more).apply(*args).sum().backward()
 
     cases = [
-        (lambda: run(double, lambda c, g: g[:2], x),
-         r"Function FooBackward returned an invalid gradient at index 0 - got \[2\] but expected shape "
-         r"compatible with \[3\]"),
-        (lambda: run(double, lambda c, g: (g, g), x),
-         r"function FooBackward returned an incorrect number of gradients \(expected 1, got 2\)"),
-        (lambda: run(lambda c, x, y: x * 2, lambda c, g: (g, g), x, 3),
-         "returned a gradient different than None at position 2"),
+        (
+            lambda: run(double, lambda c, g: g[:2], x),
+            r"Function FooBackward returned an invalid gradient at index 0 - got \[2\] but expected shape "
+            r"compatible with \[3\]",
+        ),
+        (
+            lambda: run(double, lambda c, g: (g, g), x),
+            r"function FooBackward returned an incorrect number of gradients \(expected 1, got 2\)",
+        ),
+        (
+            lambda: run(lambda c, x, y: x * 2, lambda c, g: (g, g), x, 3),
+            "returned a gradient different than None at position 2",
+        ),
         (lambda: run(double, lambda c, g: 3, x), r"expected Variable or None \(got int\)"),
-        (lambda: run(double, lambda c, g: g, x, vjp=staticmethod(lambda c, g: g)),
-         "Implementing both 'backward' and 'vjp'")]
+        (
+            lambda: run(double, lambda c, g: g, x, vjp=staticmethod(lambda c, g: g)),
+            "Implementing both 'backward' and 'vjp'",
+        ),
+    ]
     for f, text in cases:
         with pytest.raises(RuntimeError, match=text):
             f()

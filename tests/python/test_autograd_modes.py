@@ -25,7 +25,9 @@ def test_dual_basics():
         assert fwad.unpack_dual(d > 0).tangent is None
         with pytest.raises(RuntimeError, match="has a different size than that of the original"):
             fwad.make_dual(vec(1.0), vec(1.0, 2.0))
-        with pytest.raises(RuntimeError, match="already has a forward gradient at the same level 0"):
+        with pytest.raises(
+            RuntimeError, match="already has a forward gradient at the same level 0"
+        ):
             fwad.make_dual(d, vec(1.0, 1.0))
         with pytest.raises(RuntimeError, match="Nested forward mode AD"):
             fwad.enter_dual_level()
@@ -159,7 +161,9 @@ def test_gradcheck(fast):
     x, y = vec(0.3, 0.7, grad=True), vec(1.1, -0.4, grad=True)
     assert gradcheck(lambda a, b: (a * b).exp() / b, (x, y), fast_mode=fast, check_forward_ad=True)
     assert gradgradcheck(lambda a, b: a * b * b, (x, y), fast_mode=fast)
-    with pytest.raises(GradcheckError, match="Jacobian mismatch for output 0 with respect to input 0"):
+    with pytest.raises(
+        GradcheckError, match="Jacobian mismatch for output 0 with respect to input 0"
+    ):
         gradcheck(Bad.apply, (x,), fast_mode=fast)
     assert gradcheck(Bad.apply, (x,), raise_exception=False, fast_mode=fast) is False
 
@@ -168,7 +172,9 @@ def test_gradcheck_complex():
     z = torch.tensor([0.3 + 1j, -2 + 0.5j], dtype=torch.complex128, requires_grad=True)
     assert gradcheck(lambda a: a * a, (z,), check_forward_ad=True)
     assert gradcheck(lambda a: a.abs(), (z,))
-    with pytest.raises(GradcheckError, match="While considering the imaginary part of complex outputs"):
+    with pytest.raises(
+        GradcheckError, match="While considering the imaginary part of complex outputs"
+    ):
         gradcheck(Bad.apply, (z,))
 
 
@@ -176,7 +182,9 @@ def test_gradcheck_arguments():
     x = vec(1.0, 2.0, grad=True)
     with pytest.raises(ValueError, match="at least one input tensor to require gradient"):
         gradcheck(lambda a: a * 2, (vec(1.0),))
-    with pytest.raises(AssertionError, match="at least one of check_forward_ad or check_backward_ad"):
+    with pytest.raises(
+        AssertionError, match="at least one of check_forward_ad or check_backward_ad"
+    ):
         gradcheck(lambda a: a * 2, (x,), check_backward_ad=False)
     with pytest.raises(GradcheckError, match="expected to be zero"):
         gradcheck(lambda a: a.detach() * 2, (x,))

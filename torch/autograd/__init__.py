@@ -109,8 +109,10 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False,
         warnings.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning,
                       stacklevel=2)
         if grad_tensors is not None:
-            raise RuntimeError("`grad_tensors` and `grad_variables` (deprecated) arguments both passed "
-                               "to `backward()`. Please only use `grad_tensors`.")
+            raise RuntimeError(
+                "`grad_tensors` and `grad_variables` (deprecated) arguments both passed "
+                "to `backward()`. Please only use `grad_tensors`."
+            )
         grad_tensors = grad_variables
     if isinstance(inputs, dict):
         inputs = tuple(inputs.values())
@@ -143,8 +145,10 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
         tuple of Tensor, or a dict when `inputs` is one.
     """
     if materialize_grads and allow_unused is False:
-        raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True, "
-                         "but got: allow_unused=False.")
+        raise ValueError(
+            "Expected allow_unused to be True or not passed when materialize_grads=True, "
+            "but got: allow_unused=False."
+        )
     if allow_unused is None:
         allow_unused = materialize_grads
     if isinstance(inputs, dict):
@@ -161,9 +165,13 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
         return result
     if not only_inputs:
         import warnings
-        warnings.warn("only_inputs argument is deprecated and is ignored now (defaults to True). To "
-                      "accumulate gradient for other parts of the graph, please use "
-                      "torch.autograd.backward.", FutureWarning, stacklevel=2)
+        warnings.warn(
+            "only_inputs argument is deprecated and is ignored now (defaults to True). To "
+            "accumulate gradient for other parts of the graph, please use "
+            "torch.autograd.backward.",
+            FutureWarning,
+            stacklevel=2,
+        )
     if not inputs:
         raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     grads = _tensor_or_tensors_to_tuple(grad_outputs, len(outputs))
@@ -199,13 +207,23 @@ def _batched_grads(outputs, grads, retain_graph, create_graph, inputs, allow_unu
                 f"the batch dimension. The sizes of the remaining dimensions are expected to match the "
                 f"shape of corresponding output, but a mismatch was detected: grad_output[{i}] has a "
                 f"shape of {g.shape} and output[{i}] has a shape of {o.shape}. If you only want some "
-                f"tensors in `grad_output` to be considered batched, consider using vmap.")
+                f"tensors in `grad_output` to be considered batched, consider using vmap."
+            )
     n = sizes.pop()
     rows = []
     for i in range(n):
         keep = retain_graph or create_graph or i + 1 < n
-        rows.append(_C._run_backward(outputs, tuple(None if g is None else g[i] for g in grads), keep,
-                                     create_graph, inputs, allow_unused, False))
+        rows.append(
+            _C._run_backward(
+                outputs,
+                tuple(None if g is None else g[i] for g in grads),
+                keep,
+                create_graph,
+                inputs,
+                allow_unused,
+                False,
+            )
+        )
     if not rows:
         return tuple(torch.zeros((0, *x.shape), dtype=x.dtype, device=x.device) for x in inputs)
     out = []

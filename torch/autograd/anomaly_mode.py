@@ -72,9 +72,12 @@ def _report(name, metadata):
         metadata = parent.metadata
         lines = metadata.get("traceback_")
         if lines is None:
-            warnings.warn(f"\n\nPrevious calculation was induced by {parent.name()}. No forward pass "
-                          "information available. Enable detect anomaly during forward pass for "
-                          "more information.", stacklevel=2)
+            warnings.warn(
+                f"\n\nPrevious calculation was induced by {parent.name()}. No forward pass "
+                "information available. Enable detect anomaly during forward pass for "
+                "more information.",
+                stacklevel=2,
+            )
             return
         warnings.warn(f"\n\nPrevious calculation was induced by {parent.name()}. Traceback of "
                       "forward call that induced the previous calculation:\n" + "".join(lines),

@@ -16,8 +16,10 @@ def enter_dual_level():
     global _current_level
     level = _C._enter_dual_level()
     if level != _current_level + 1:
-        raise RuntimeError("Entering a new forward AD level but the current level is not valid. Make "
-                           "sure you did not modified it directly.")
+        raise RuntimeError(
+            "Entering a new forward AD level but the current level is not valid. Make "
+            "sure you did not modified it directly."
+        )
     _current_level = level
     return level
 
@@ -41,12 +43,18 @@ def make_dual(tensor, tangent, *, level=None):
     if level is None:
         level = _current_level
     if level < 0:
-        raise RuntimeError("Trying to create a dual Tensor for forward AD but no level exists, make "
-                           "sure to enter_dual_level() first.")
+        raise RuntimeError(
+            "Trying to create a dual Tensor for forward AD but no level exists, make "
+            "sure to enter_dual_level() first."
+        )
     if not (tensor.is_floating_point() or tensor.is_complex()):
-        raise ValueError(f"Expected primal to be floating point or complex, but got: {tensor.dtype}")
+        raise ValueError(
+            f"Expected primal to be floating point or complex, but got: {tensor.dtype}"
+        )
     if not (tangent.is_floating_point() or tangent.is_complex()):
-        raise ValueError(f"Expected tangent to be floating point or complex, but got: {tangent.dtype}")
+        raise ValueError(
+            f"Expected tangent to be floating point or complex, but got: {tangent.dtype}"
+        )
     return _C._make_dual(tensor, tangent, level)
 
 

@@ -22,8 +22,10 @@ class FunctionCtx:
         """Keep tensors for :meth:`Function.jvp`."""
         for i, t in enumerate(tensors):
             if not (isinstance(t, torch.Tensor) or t is None):
-                raise TypeError(f"save_for_forward expects all arguments to be tensors, but argument "
-                                f"{i} is of type {type(t)}")
+                raise TypeError(
+                    f"save_for_forward expects all arguments to be tensors, but argument "
+                    f"{i} is of type {type(t)}"
+                )
         self.saved_for_forward = tensors
 
     def mark_dirty(self, *args):
@@ -32,9 +34,12 @@ class FunctionCtx:
 
     def mark_shared_storage(self, *pairs):
         import warnings
-        warnings.warn("function 'mark_shared_storage' is deprecated. Tensors with shared storages are "
-                      "automatically tracked. Note that calls to `set_()` are not tracked",
-                      DeprecationWarning, stacklevel=2)
+        warnings.warn(
+            "function 'mark_shared_storage' is deprecated. Tensors with shared storages are "
+            "automatically tracked. Note that calls to `set_()` are not tracked",
+            DeprecationWarning,
+            stacklevel=2,
+        )
 
     def mark_non_differentiable(self, *args):
         """Say which outputs have no gradient; backward still gets a place for each of them."""
@@ -75,8 +80,10 @@ class BackwardCFunction(_FunctionBase, FunctionCtx, _HookMixin):
         if vjp is Function.vjp:
             return backward(self, *args)
         if backward is not Function.backward:
-            raise RuntimeError("Implementing both 'backward' and 'vjp' for a custom Function is not "
-                               "allowed. You should only implement one of them.")
+            raise RuntimeError(
+                "Implementing both 'backward' and 'vjp' for a custom Function is not "
+                "allowed. You should only implement one of them."
+            )
         return vjp(self, *args)
 
     def apply_jvp(self, *args):
@@ -123,8 +130,10 @@ class _SingleLevelFunction(_FunctionBase, FunctionCtx, _HookMixin, metaclass=Fun
     @staticmethod
     def jvp(ctx, *grad_inputs):
         """Tangents of the outputs of forward, given those of its inputs."""
-        raise NotImplementedError("You must implement the jvp function for custom autograd.Function "
-                                  "to use it with forward mode AD.")
+        raise NotImplementedError(
+            "You must implement the jvp function for custom autograd.Function "
+            "to use it with forward mode AD."
+        )
 
 
 class Function(_SingleLevelFunction):
@@ -142,10 +151,13 @@ class Function(_SingleLevelFunction):
 
     def __init__(self, *args, **kwargs):
         import warnings
-        warnings.warn(f"{self.__class__} should not be instantiated. Methods on autograd functions are "
-                      "all static, so you should invoke them on the class itself. Instantiating an "
-                      "autograd function will raise an error in a future version of PyTorch.",
-                      DeprecationWarning, stacklevel=2)
+        warnings.warn(
+            f"{self.__class__} should not be instantiated. Methods on autograd functions are "
+            "all static, so you should invoke them on the class itself. Instantiating an "
+            "autograd function will raise an error in a future version of PyTorch.",
+            DeprecationWarning,
+            stacklevel=2,
+        )
 
     def __call__(self, *args, **kwargs):
         raise RuntimeError("Legacy autograd function with non-static forward method is deprecated. "
@@ -156,8 +168,10 @@ class Function(_SingleLevelFunction):
     @staticmethod
     def vmap(info, in_dims, *args):
         """How the operator acts on batched arguments: returns ``(output, out_dims)``."""
-        raise NotImplementedError("To use autograd.Function with vmap, you must either override the "
-                                  "vmap staticmethod or set generate_vmap_rule=True.")
+        raise NotImplementedError(
+            "To use autograd.Function with vmap, you must either override the "
+            "vmap staticmethod or set generate_vmap_rule=True."
+        )
 
 
 def _bind_keywords(cls, args, kwargs):

@@ -11,8 +11,10 @@ def _as_tuple(x, what, fn_name):
     for i, el in enumerate(xs):
         if not isinstance(el, torch.Tensor):
             if single:
-                raise TypeError(f"The {what} given to {fn_name} must be either a Tensor or a tuple of "
-                                f"Tensors but the given {what} has type {type(el)}.")
+                raise TypeError(
+                    f"The {what} given to {fn_name} must be either a Tensor or a tuple of "
+                    f"Tensors but the given {what} has type {type(el)}."
+                )
             raise TypeError(f"The {what} given to {fn_name} must be either a Tensor or a tuple of "
                             f"Tensors but the value at index {i} of the given {what} has type "
                             f"{type(el)}.")
@@ -58,9 +60,11 @@ def _check_outputs(outputs, strict, needed=True):
         return
     for i, out in enumerate(outputs):
         if not out.requires_grad:
-            raise RuntimeError(f"Output {i} of the user-provided function does not require gradients. "
-                               "The outputs must be computed in a differentiable manner from the input "
-                               "when running in strict mode.")
+            raise RuntimeError(
+                f"Output {i} of the user-provided function does not require gradients. "
+                "The outputs must be computed in a differentiable manner from the input "
+                "when running in strict mode."
+            )
 
 
 def _fill(grads, refs, strict, stage, create_graph, index=None):
@@ -68,13 +72,14 @@ def _fill(grads, refs, strict, stage, create_graph, index=None):
     where = {
         "back": "Output {}is independent of input {}. This is not allowed in strict mode.",
         "back_trick": "The gradient with respect to the input {1} is independent of entry {0}in the "
-                      "grad_outputs when using the double backward trick to compute forward mode "
-                      "gradients. This is not allowed in strict mode.",
+        "grad_outputs when using the double backward trick to compute forward mode "
+        "gradients. This is not allowed in strict mode.",
         "double_back": "The jacobian of the user-provided function is independent of input {1}. This "
-                       "is not allowed in strict mode.",
+        "is not allowed in strict mode.",
         "double_back_trick": "The hessian of the user-provided function is independent of entry {1} "
-                             "in the grad_jacobian. This is not allowed in strict mode as it prevents "
-                             "from using the double backward trick to replace forward mode AD."}
+        "in the grad_jacobian. This is not allowed in strict mode as it prevents "
+        "from using the double backward trick to replace forward mode AD.",
+    }
     out = []
     for i, g in enumerate(grads):
         if g is None:
@@ -84,8 +89,10 @@ def _fill(grads, refs, strict, stage, create_graph, index=None):
             g = torch.zeros_like(refs[i])
         elif strict and create_graph and not g.requires_grad:
             if "double" not in stage:
-                raise RuntimeError("The jacobian of the user-provided function is independent of input "
-                                   f"{i}. This is not allowed in strict mode when create_graph=True.")
+                raise RuntimeError(
+                    "The jacobian of the user-provided function is independent of input "
+                    f"{i}. This is not allowed in strict mode when create_graph=True."
+                )
             raise RuntimeError("The hessian of the user-provided function is independent of input "
                                f"{i}. This is not allowed in strict mode when create_graph=True.")
         out.append(g)
@@ -133,8 +140,10 @@ def vjp(func, inputs, v=None, create_graph=False, strict=False):
             v = _leaves(v, create_graph, False)
             _check_vectors(v, outputs, many_out)
         elif len(outputs) != 1 or outputs[0].nelement() != 1:
-            raise RuntimeError("The vector v can only be None if the user-provided function returns a "
-                               "single Tensor with a single element.")
+            raise RuntimeError(
+                "The vector v can only be None if the user-provided function returns a "
+                "single Tensor with a single element."
+            )
     with torch.set_grad_enabled(create_graph or torch.is_grad_enabled()):
         grads = _grad(outputs, inputs, v, create_graph=create_graph)
         result = _fill(grads, inputs, strict, "back", create_graph)
@@ -192,9 +201,11 @@ def jacobian(func, inputs, create_graph=False, strict=False, vectorize=False,
         of either, tuples of them: ``result[output][input]``.
     """
     if strategy not in ("forward-mode", "reverse-mode"):
-        raise AssertionError('Expected strategy to be either "forward-mode" or "reverse-mode". Hint: If '
-                             'your function has more outputs than inputs, "forward-mode" tends to be '
-                             'more performant. Otherwise, prefer to use "reverse-mode".')
+        raise AssertionError(
+            'Expected strategy to be either "forward-mode" or "reverse-mode". Hint: If '
+            'your function has more outputs than inputs, "forward-mode" tends to be '
+            'more performant. Otherwise, prefer to use "reverse-mode".'
+        )
     if strategy == "forward-mode":
         if create_graph:
             raise NotImplementedError("torch.autograd.functional.jacobian: `create_graph=True` and "
@@ -210,9 +221,11 @@ def jacobian(func, inputs, create_graph=False, strict=False, vectorize=False,
                                       "Hessian is only implemented for `vectorize=True`.")
         return _jacobian_forward(func, inputs)
     if strict and vectorize:
-        raise RuntimeError("torch.autograd.functional.jacobian: `strict=True` and `vectorized=True` are "
-                           "not supported together. Please either set `strict=False` or "
-                           "`vectorize=False`.")
+        raise RuntimeError(
+            "torch.autograd.functional.jacobian: `strict=True` and `vectorized=True` are "
+            "not supported together. Please either set `strict=False` or "
+            "`vectorize=False`."
+        )
     with torch.enable_grad():
         many, inputs = _as_tuple(inputs, "inputs", "jacobian")
         inputs = _leaves(inputs, create_graph, True)
@@ -234,14 +247,18 @@ def _jacobian_of(out, index, inputs, create_graph, strict):
         for i, (column, g, x) in enumerate(zip(columns, grads, inputs)):
             if g is not None:
                 if strict and create_graph and not g.requires_grad:
-                    raise RuntimeError("The jacobian of the user-provided function is independent of "
-                                       f"input {i}. This is not allowed in strict mode when "
-                                       "create_graph=True.")
+                    raise RuntimeError(
+                        "The jacobian of the user-provided function is independent of "
+                        f"input {i}. This is not allowed in strict mode when "
+                        "create_graph=True."
+                    )
                 column.append(g)
                 continue
             if strict:
-                raise RuntimeError(f"Output {index} of the user-provided function is independent of "
-                                   f"input {i}. This is not allowed in strict mode.")
+                raise RuntimeError(
+                    f"Output {index} of the user-provided function is independent of "
+                    f"input {i}. This is not allowed in strict mode."
+                )
             column.append(torch.zeros_like(x))
     return tuple(torch.stack(c).view(out.size() + x.size()) if c
                  else x.new_zeros(out.size() + x.size()) for c, x in zip(columns, inputs))
@@ -257,8 +274,10 @@ def _jacobian_forward(func, inputs):
             with fwad.dual_level():
                 tangent = torch.zeros_like(x).reshape(-1)
                 tangent[j] = 1
-                args = tuple(fwad.make_dual(y.detach(), tangent.view(x.size())) if k == i else y.detach()
-                             for k, y in enumerate(inputs))
+                args = tuple(
+                    fwad.make_dual(y.detach(), tangent.view(x.size())) if k == i else y.detach()
+                    for k, y in enumerate(inputs)
+                )
                 many_out, outs = _as_tuple(func(*args), "outputs of the user-provided function",
                                            "jacobian")
                 pairs = [fwad.unpack_dual(o) for o in outs]
@@ -287,8 +306,10 @@ def hessian(func, inputs, create_graph=False, strict=False, vectorize=False,
         if many_out or not isinstance(out, torch.Tensor):
             raise RuntimeError("The function given to hessian should return a single Tensor")
         if out.nelement() != 1:
-            raise RuntimeError("The Tensor returned by the function given to hessian should contain a "
-                               "single element")
+            raise RuntimeError(
+                "The Tensor returned by the function given to hessian should contain a "
+                "single element"
+            )
         return out.squeeze()
 
     def gradient(*xs):
@@ -308,10 +329,12 @@ def _check_gradients(grads, strict):
         return
     for i, g in enumerate(grads):
         if not g.requires_grad:
-            raise RuntimeError("The jacobian of the user-provided function with respect to input "
-                               f"{i} is independent of the input. This is not allowed in strict mode. "
-                               "You should ensure that your function is thrice differentiable and that "
-                               "the hessian depends on the inputs.")
+            raise RuntimeError(
+                "The jacobian of the user-provided function with respect to input "
+                f"{i} is independent of the input. This is not allowed in strict mode. "
+                "You should ensure that your function is thrice differentiable and that "
+                "the hessian depends on the inputs."
+            )
 
 
 def _scalar_output(func, inputs, name, strict):
@@ -333,8 +356,10 @@ def _vector(v, inputs, many, name, create_graph):
         _check_vectors(v, inputs, many)
         return v
     if len(inputs) != 1 or inputs[0].nelement() != 1:
-        raise RuntimeError("The vector v can only be None if the input to the user-provided function "
-                           "is a single Tensor with a single element.")
+        raise RuntimeError(
+            "The vector v can only be None if the input to the user-provided function "
+            "is a single Tensor with a single element."
+        )
     return tuple(torch.ones_like(x) for x in inputs)
 
 
@@ -364,7 +389,9 @@ def hvp(func, inputs, v=None, create_graph=False, strict=False):
         many_out, outputs = _scalar_output(func, inputs, "hvp", strict)
         jac = _fill(_grad(outputs, inputs, create_graph=True), inputs, strict, "back", True)
         u = tuple(torch.zeros_like(x, requires_grad=True) for x in inputs)
-        double = _fill(_grad(jac, inputs, u, create_graph=True), inputs, strict, "double_back", True)
+        double = _fill(
+            _grad(jac, inputs, u, create_graph=True), inputs, strict, "double_back", True
+        )
     with torch.set_grad_enabled(create_graph or torch.is_grad_enabled()):
         result = _grad(double, u, v, create_graph=create_graph)
         result = _fill(result, inputs, strict, "double_back_trick", create_graph)

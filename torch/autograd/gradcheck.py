@@ -148,7 +148,9 @@ def _jacobian_dtype(x, o, forward):
 
 def _numerical(func, inputs, eps, outputs, forward=False):
     """[input][output] of Jacobians."""
-    return [_numerical_of_input(func, inputs, x, eps, outputs, forward) for x in _diff_inputs(inputs)]
+    return [
+        _numerical_of_input(func, inputs, x, eps, outputs, forward) for x in _diff_inputs(inputs)
+    ]
 
 
 # ---- analytical Jacobians
@@ -212,8 +214,10 @@ def _close(a, n, rtol, atol):
 
 def _mismatch(a, n, o, i, prefix, forward, detail=""):
     how = "computed with forward mode " if forward else ""
-    raise GradcheckError(f"{prefix}Jacobian {how}mismatch for output {o} with respect to input {i},\n"
-                         f"numerical:{n}\nanalytical:{a}\n{detail}")
+    raise GradcheckError(
+        f"{prefix}Jacobian {how}mismatch for output {o} with respect to input {i},\n"
+        f"numerical:{n}\nanalytical:{a}\n{detail}"
+    )
 
 
 def _check_size_dtype(size_ok, dtype_ok, check_dtypes):
@@ -229,7 +233,8 @@ def _check_nondet(first, second, tol):
             raise GradcheckError(
                 "Backward is not reentrant, i.e., running backward with same input and grad_output "
                 "multiple times gives different values, although analytical gradient matches numerical "
-                f"gradient.The tolerance for nondeterminism was {tol}.{_NONDET}")
+                f"gradient.The tolerance for nondeterminism was {tol}.{_NONDET}"
+            )
 
 
 def _slow_backward(func, inputs, cfg, prefix=""):
@@ -389,15 +394,19 @@ def _check_undefined(func, inputs):
         try:
             grads = torch.autograd.grad(outs, targets, zeros, allow_unused=True)
         except RuntimeError as error:
-            raise GradcheckError("Expected backward function to handle undefined output grads. Please "
-                                 "look at \"Notes about undefined output gradients\" in "
-                                 "\"tools/autograd/derivatives.yaml\"") from error
+            raise GradcheckError(
+                "Expected backward function to handle undefined output grads. Please "
+                'look at "Notes about undefined output gradients" in '
+                '"tools/autograd/derivatives.yaml"'
+            ) from error
         for g in grads:
             if g is not None and not g.eq(0).all():
-                raise GradcheckError("Expected all input grads to be undefined or zero when all output "
-                                     "grads are undefined or zero. Please look at \"Notes about "
-                                     "undefined output gradients\" in "
-                                     "\"tools/autograd/derivatives.yaml\"")
+                raise GradcheckError(
+                    "Expected all input grads to be undefined or zero when all output "
+                    'grads are undefined or zero. Please look at "Notes about '
+                    'undefined output gradients" in '
+                    '"tools/autograd/derivatives.yaml"'
+                )
 
     undefined = torch._C._undefined_grad
     count = len(_differentiable(func(*inputs)))
@@ -413,7 +422,9 @@ def _check_batched(func, inputs, cfg):
     targets = _diff_inputs(inputs)
     for o, out in enumerate(outputs):
         rows = [torch.randn_like(out) for _ in range(2)]
-        one = [torch.autograd.grad(out, targets, r, retain_graph=True, allow_unused=True) for r in rows]
+        one = [
+            torch.autograd.grad(out, targets, r, retain_graph=True, allow_unused=True) for r in rows
+        ]
         together = torch.autograd.grad(out, targets, torch.stack(rows), retain_graph=True,
                                        allow_unused=True, is_grads_batched=True)
         for i, got in enumerate(together):
@@ -422,9 +433,11 @@ def _check_batched(func, inputs, cfg):
                 continue
             want = torch.stack([torch.zeros_like(targets[i]) if w is None else w for w in want])
             if not torch.allclose(got, want, rtol=1e-5, atol=1e-6):
-                raise GradcheckError(f"For output {o} and input {i}, the gradients computed together "
-                                     "(is_grads_batched) differ from those computed one by one:\n"
-                                     f"Got:\n{got}\n\nExpected:\n{want}\n")
+                raise GradcheckError(
+                    f"For output {o} and input {i}, the gradients computed together "
+                    "(is_grads_batched) differ from those computed one by one:\n"
+                    f"Got:\n{got}\n\nExpected:\n{want}\n"
+                )
 
 
 def _check_batched_forward(func, inputs):
@@ -440,8 +453,10 @@ def _check_batched_forward(func, inputs):
         want = [torch.stack(c) for c in zip(*(jvp(r) for r in rows))]
         for o, (got, w) in enumerate(zip(vmap(jvp)(torch.stack(rows)), want)):
             if not torch.allclose(got, w, rtol=1e-5, atol=1e-6):
-                raise GradcheckError(f"For output {o} and input {k}, batched forward gradients differ "
-                                     f"from those computed one by one:\nGot:\n{got}\n\nExpected:\n{w}\n")
+                raise GradcheckError(
+                    f"For output {o} and input {k}, batched forward gradients differ "
+                    f"from those computed one by one:\nGot:\n{got}\n\nExpected:\n{w}\n"
+                )
 
 
 def _check_inputs(inputs):
@@ -454,17 +469,24 @@ def _check_inputs(inputs):
             raise NotImplementedError("gradcheck: inputs that are not strided are not implemented")
         if x.dtype not in (torch.float64, torch.complex128):
             import warnings
-            warnings.warn(f"Input #{i} requires gradient and is not a double precision floating point "
-                          "or complex. This check will likely fail if all the inputs are not of double "
-                          "precision floating point or complex. ", stacklevel=4)
+            warnings.warn(
+                f"Input #{i} requires gradient and is not a double precision floating point "
+                "or complex. This check will likely fail if all the inputs are not of double "
+                "precision floating point or complex. ",
+                stacklevel=4,
+            )
         if any(st == 0 and sz > 1 for st, sz in zip(x.stride(), x.size())):
-            raise RuntimeError(f"The {i}th input has a dimension with stride 0. gradcheck only supports "
-                               "inputs that are non-overlapping to be able to compute the numerical "
-                               "gradients correctly. You should call .contiguous on the input before "
-                               "passing it to gradcheck.")
+            raise RuntimeError(
+                f"The {i}th input has a dimension with stride 0. gradcheck only supports "
+                "inputs that are non-overlapping to be able to compute the numerical "
+                "gradients correctly. You should call .contiguous on the input before "
+                "passing it to gradcheck."
+            )
     if not any_grad:
-        raise ValueError("gradcheck expects at least one input tensor to require gradient, but none of "
-                         "them have requires_grad=True.")
+        raise ValueError(
+            "gradcheck expects at least one input tensor to require gradient, but none of "
+            "them have requires_grad=True."
+        )
     for x in _diff_inputs(inputs):
         if not x.is_leaf:
             x.retain_grad()
@@ -542,12 +564,17 @@ def gradcheck(func, inputs, *, eps=1e-6, atol=1e-5, rtol=1e-3, raise_exception=T
         GradcheckError: a Jacobian differs, with both of them.
     """
     if not (check_forward_ad or check_backward_ad):
-        raise AssertionError("Expected at least one of check_forward_ad or check_backward_ad to be True")
+        raise AssertionError(
+            "Expected at least one of check_forward_ad or check_backward_ad to be True"
+        )
     if check_batched_grad and not check_backward_ad:
-        raise AssertionError("Setting check_batched_grad=True requires check_backward_ad to be True")
+        raise AssertionError(
+            "Setting check_batched_grad=True requires check_backward_ad to be True"
+        )
     if check_batched_forward_grad and not check_forward_ad:
-        raise AssertionError("Setting check_batched_forward_grad=True requires check_forward_ad to be "
-                             "True")
+        raise AssertionError(
+            "Setting check_batched_forward_grad=True requires check_forward_ad to be " "True"
+        )
     cfg = _Config(**{k: v for k, v in locals().items() if k not in ("func", "inputs")})
     if not raise_exception:
         try:
@@ -584,12 +611,15 @@ def gradgradcheck(func, inputs, grad_outputs=None, *, eps=1e-6, atol=1e-5, rtol=
         the rest: as in :func:`gradcheck`.
     """
     if not (check_fwd_over_rev or check_rev_over_rev):
-        raise AssertionError("Expected at least one of check_fwd_over_rev or check_rev_over_rev to be "
-                             "True")
+        raise AssertionError(
+            "Expected at least one of check_fwd_over_rev or check_rev_over_rev to be " "True"
+        )
     inputs = _as_tuple(inputs)
     if not _diff_inputs(inputs):
-        raise ValueError("gradcheck expects at least one input tensor to require gradient, but none of "
-                         "them have requires_grad=True.")
+        raise ValueError(
+            "gradcheck expects at least one input tensor to require gradient, but none of "
+            "them have requires_grad=True."
+        )
     if grad_outputs is None:
         cotangents = _random_cotangents(func, inputs, gen_non_contig_grad_outputs)
     else:
@@ -615,19 +645,24 @@ def gradgradcheck(func, inputs, grad_outputs=None, *, eps=1e-6, atol=1e-5, rtol=
 # ---- old entry points
 def _deprecated(name):
     import warnings
-    warnings.warn(f"`{name}` was part of PyTorch's private API and not meant to be exposed. We are "
-                  "deprecating it and it will be removed in a future version of PyTorch. If you have a "
-                  "specific use for this or feature request for this to be a stable API, please file "
-                  "us an issue at https://github.com/pytorch/pytorch/issues/new", FutureWarning,
-                  stacklevel=3)
+    warnings.warn(
+        f"`{name}` was part of PyTorch's private API and not meant to be exposed. We are "
+        "deprecating it and it will be removed in a future version of PyTorch. If you have a "
+        "specific use for this or feature request for this to be a stable API, please file "
+        "us an issue at https://github.com/pytorch/pytorch/issues/new",
+        FutureWarning,
+        stacklevel=3,
+    )
 
 
 def get_numerical_jacobian(fn, inputs, target=None, eps=1e-3, grad_out=1.0):
     """Deprecated. Jacobians of ``fn(inputs)`` (one output) by every input, from differences."""
     _deprecated("get_numerical_jacobian")
     if grad_out != 1.0:
-        raise ValueError("Expected grad_out to be 1.0. get_numerical_jacobian no longer supports values "
-                         "of grad_out != 1.0.")
+        raise ValueError(
+            "Expected grad_out to be 1.0. get_numerical_jacobian no longer supports values "
+            "of grad_out != 1.0."
+        )
     xs = _as_tuple(inputs)
     call = lambda *args: _as_tuple(fn(args))
     return tuple(_numerical_of_input(call, xs, x, eps, call(*xs))[0]
@@ -639,7 +674,9 @@ def get_numerical_jacobian_wrt_specific_input(fn, input_idx, inputs, outputs, ep
     """Jacobians of all `outputs` by one input, from differences."""
     xs = _as_tuple(inputs)
     x = xs[input_idx] if input is None else input
-    return tuple(_numerical_of_input(lambda *a: _as_tuple(fn(*a)), xs, x, eps, outputs, is_forward_ad))
+    return tuple(
+        _numerical_of_input(lambda *a: _as_tuple(fn(*a)), xs, x, eps, outputs, is_forward_ad)
+    )
 
 
 def get_analytical_jacobian(inputs, output, nondet_tol=0.0, grad_out=1.0):
@@ -649,8 +686,10 @@ def get_analytical_jacobian(inputs, output, nondet_tol=0.0, grad_out=1.0):
         raise ValueError("Expected grad_out to be 1.0. get_analytical_jacobian no longer supports "
                          "values of grad_out != 1.0.")
     if output.is_complex():
-        raise ValueError("Expected output to be non-complex. get_analytical_jacobian no longer supports "
-                         "functions that return complex outputs.")
+        raise ValueError(
+            "Expected output to be non-complex. get_analytical_jacobian no longer supports "
+            "functions that return complex outputs."
+        )
     targets = _diff_inputs(_as_tuple(inputs))
     first, size_ok, dtype_ok = _analytical_backward(output, targets, None)
     second, _, _ = _analytical_backward(output, targets, None)

@@ -178,7 +178,10 @@ def register_multi_grad_hook(tensors, fn, *, mode="all"):
             task = _C._current_graph_task_id()
             with lock:
                 if task not in state:
-                    state[task] = [sum(map(_C._will_engine_execute_node, nodes)), [None] * len(nodes)]
+                    state[task] = [
+                        sum(map(_C._will_engine_execute_node, nodes)),
+                        [None] * len(nodes),
+                    ]
                 entry = state[task]
                 entry[0] -= 1
                 entry[1][i] = grad
@@ -264,7 +267,8 @@ class _AllowMutationOnSavedContext:
         if not self.active:
             raise AssertionError(
                 "Trying to backward outside of the 'allow_mutation_on_saved_tensors' context in which "
-                "the graph was originally recorded.")
+                "the graph was originally recorded."
+            )
         return kept.tensor
 
     def _before_write(self, target):

@@ -47,14 +47,19 @@ def context_decorator(ctx, func):
             f"Passed in {ctx} is both callable and also a valid context manager (has __enter__), "
             "making it ambiguous which interface to use.  If you intended to pass a context manager "
             "factory, rewrite your call as context_decorator(lambda: ctx()); if you intended to pass "
-            "a context manager directly, rewrite your call as context_decorator(lambda: ctx)")
+            "a context manager directly, rewrite your call as context_decorator(lambda: ctx)"
+        )
     factory = ctx if callable(ctx) else lambda: ctx
     if isinstance(func, type):
         import warnings
-        warnings.warn("Decorating classes is deprecated and will be disabled in future versions. You "
-                      "should only decorate functions or methods. To preserve the current behavior of "
-                      "class decoration, you can directly decorate the `__init__` method and nothing "
-                      "else.", FutureWarning, stacklevel=2)
+        warnings.warn(
+            "Decorating classes is deprecated and will be disabled in future versions. You "
+            "should only decorate functions or methods. To preserve the current behavior of "
+            "class decoration, you can directly decorate the `__init__` method and nothing "
+            "else.",
+            FutureWarning,
+            stacklevel=2,
+        )
         func.__init__ = context_decorator(factory, func.__init__)
         return func
     if _is_generator_function(func):
@@ -75,10 +80,14 @@ class _DecoratorContextManager:
     def __call__(self, orig_func):
         if isinstance(orig_func, type):
             import warnings
-            warnings.warn("Decorating classes is deprecated and will be disabled in future versions. "
-                          "You should only decorate functions or methods. To preserve the current "
-                          "behavior of class decoration, you can directly decorate the `__init__` "
-                          "method and nothing else.", FutureWarning, stacklevel=2)
+            warnings.warn(
+                "Decorating classes is deprecated and will be disabled in future versions. "
+                "You should only decorate functions or methods. To preserve the current "
+                "behavior of class decoration, you can directly decorate the `__init__` "
+                "method and nothing else.",
+                FutureWarning,
+                stacklevel=2,
+            )
             orig_func.__init__ = context_decorator(self.clone, orig_func.__init__)
             return orig_func
         return context_decorator(self.clone, orig_func)

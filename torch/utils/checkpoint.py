@@ -1,4 +1,5 @@
 """Checkpointing of activations: a part of a model keeps its inputs only and runs again in backward."""
+
 import torch
 from torch import _C
 
@@ -33,7 +34,9 @@ def get_device_states(*args):
     foreign = {a.device.type for a in args
                if isinstance(a, torch.Tensor) and a.device.type not in ("cpu", "meta")}
     if foreign:
-        raise NotImplementedError(f"checkpoint: random state of {sorted(foreign)} is not implemented")
+        raise NotImplementedError(
+            f"checkpoint: random state of {sorted(foreign)} is not implemented"
+        )
     return [], []
 
 
@@ -117,10 +120,12 @@ class CheckpointFunction(torch.autograd.Function):
     @staticmethod
     def backward(ctx, *grads):
         if not _C._is_checkpoint_valid():
-            raise RuntimeError("When use_reentrant=True, torch.utils.checkpoint is incompatible with "
-                               ".grad() or passing an `inputs` parameter to .backward(). To resolve "
-                               "this error, you can either set use_reentrant=False, or call "
-                               ".backward() without passing the `inputs` argument.")
+            raise RuntimeError(
+                "When use_reentrant=True, torch.utils.checkpoint is incompatible with "
+                ".grad() or passing an `inputs` parameter to .backward(). To resolve "
+                "this error, you can either set use_reentrant=False, or call "
+                ".backward() without passing the `inputs` argument."
+            )
         args = list(ctx.args)
         for i, t in zip(ctx.at, ctx.saved_tensors):
             args[i] = t
@@ -219,10 +224,12 @@ class _Frame:
                 torch.autograd.graph.queue_callback(lambda: self.recomputed.pop(task, None))
         values = self.recomputed[task]
         if holder.index not in values:
-            raise CheckpointError("torch.utils.checkpoint: Unpack is being triggered for a tensor that "
-                                  "was already unpacked once. If you are calling ctx.saved_tensors in "
-                                  "backward, make sure to do so only once. Otherwise please open an "
-                                  "issue with details on your use case.")
+            raise CheckpointError(
+                "torch.utils.checkpoint: Unpack is being triggered for a tensor that "
+                "was already unpacked once. If you are calling ctx.saved_tensors in "
+                "backward, make sure to do so only once. Otherwise please open an "
+                "issue with details on your use case."
+            )
         value = values.pop(holder.index)
         if task == -1:
             del self.recomputed[task]
@@ -239,7 +246,8 @@ class _Frame:
                 if self.check is not None and not self.early_stop:
                     raise CheckpointError(
                         "torch.utils.checkpoint: trying to save more tensors during recomputation than "
-                        "during the original forward pass." + _TIP)
+                        "during the original forward pass." + _TIP
+                    )
             elif self.holders[i]() is not None:
                 values[i] = tensor.detach()
                 if self.check is not None:
@@ -264,16 +272,26 @@ class _Frame:
         if self.check is None:
             return
         if got < wanted:
-            raise CheckpointError("torch.utils.checkpoint: A different number of tensors was saved "
-                                  "during the original forward and recomputation.\nNumber of tensors "
-                                  f"saved during forward: {wanted}\nNumber of tensors saved during "
-                                  f"recomputation: {got}." + _TIP)
-        wrong = [f"tensor at position {i}:\nsaved metadata: {self.described[i]}\nrecomputed metadata: "
-                 f"{now}\n" for i, now in self.metadata if now != self.described[i]]
+            raise CheckpointError(
+                "torch.utils.checkpoint: A different number of tensors was saved "
+                "during the original forward and recomputation.\nNumber of tensors "
+                f"saved during forward: {wanted}\nNumber of tensors saved during "
+                f"recomputation: {got}." + _TIP
+            )
+        wrong = [
+            f"tensor at position {i}:\nsaved metadata: {self.described[i]}\nrecomputed metadata: "
+            f"{now}\n"
+            for i, now in self.metadata
+            if now != self.described[i]
+        ]
         if wrong:
-            raise CheckpointError("torch.utils.checkpoint: Recomputed values for the following tensors "
-                                  "have different metadata than during the forward pass.\n"
-                                  + "".join(wrong) + "." + _TIP)
+            raise CheckpointError(
+                "torch.utils.checkpoint: Recomputed values for the following tensors "
+                "have different metadata than during the forward pass.\n"
+                + "".join(wrong)
+                + "."
+                + _TIP
+            )
 
 
 def _run_non_reentrant(function, surroundings, early_stop, check, contexts, args, kwargs):
@@ -285,10 +303,13 @@ def _run_non_reentrant(function, surroundings, early_stop, check, contexts, args
 
 def _warn_reentrant(where):
     import warnings
-    warnings.warn(f"torch.utils.checkpoint{where}: the use_reentrant parameter should be passed "
-                  "explicitly. In a future release, calling checkpoint without use_reentrant will raise "
-                  "an exception. use_reentrant=False is recommended, but if you need to preserve the "
-                  "current default behavior, you can pass use_reentrant=True.", stacklevel=3)
+    warnings.warn(
+        f"torch.utils.checkpoint{where}: the use_reentrant parameter should be passed "
+        "explicitly. In a future release, calling checkpoint without use_reentrant will raise "
+        "an exception. use_reentrant=False is recommended, but if you need to preserve the "
+        "current default behavior, you can pass use_reentrant=True.",
+        stacklevel=3,
+    )
 
 
 class _CheckpointedFunction:
@@ -307,9 +328,18 @@ class _CheckpointedFunction:
         return wrapper
 
 
-def checkpoint(function=None, *args, use_reentrant=None, preserve_rng_state=True,
-               context_fn=noop_context_fn, determinism_check="default", debug=False, early_stop=True,
-               respect_saved_tensors_hooks=None, **kwargs):
+def checkpoint(
+    function=None,
+    *args,
+    use_reentrant=None,
+    preserve_rng_state=True,
+    context_fn=noop_context_fn,
+    determinism_check="default",
+    debug=False,
+    early_stop=True,
+    respect_saved_tensors_hooks=None,
+    **kwargs,
+):
     """Call `function` so that backward runs it again instead of keeping its activations.
 
     Args:
@@ -337,8 +367,10 @@ def checkpoint(function=None, *args, use_reentrant=None, preserve_rng_state=True
         use_reentrant = True
     if use_reentrant:
         if context_fn is not noop_context_fn or debug or respect_saved_tensors_hooks is not None:
-            raise ValueError("Passing `context_fn`, `debug`, or `respect_saved_tensors_hooks` is only "
-                             "supported when use_reentrant=False.")
+            raise ValueError(
+                "Passing `context_fn`, `debug`, or `respect_saved_tensors_hooks` is only "
+                "supported when use_reentrant=False."
+            )
         if kwargs:
             raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
         return CheckpointFunction.apply(function, preserve_rng_state, *args)

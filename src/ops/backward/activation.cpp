@@ -1,5 +1,5 @@
-// Gradients of activations. With create_graph they are written with differentiable operators, so that
-// any order works; otherwise one fused loop runs.
+// Gradients of activations. With create_graph they are written with differentiable operators, so
+// that any order works; otherwise one fused loop runs.
 #include "gen/ops/activation.h"
 #include "gen/ops/arith.h"
 #include "gen/ops/compare.h"
@@ -45,7 +45,8 @@ Tensor log_sigmoid_grad(const Tensor& grad, const Tensor& x) {
   return grad * rl::sigmoid(-x);
 }
 
-Tensor softplus_grad(const Tensor& grad, const Tensor& x, const Scalar& beta, const Scalar& threshold) {
+Tensor softplus_grad(const Tensor& grad, const Tensor& x, const Scalar& beta,
+                     const Scalar& threshold) {
   if (fused()) return rl::softplus_backward(grad, x, beta, threshold);
   Tensor z = x * beta;
   return choose(rl::gt(z, wrapped_number(threshold)), grad, grad * rl::sigmoid(z));
@@ -91,7 +92,8 @@ Tensor log_softmax_grad(const Tensor& grad, const Tensor& y, int64_t dim, DType 
   return grad - rl::exp(y) * rl::sum(grad, IntRef(&dim, 1), true, std::nullopt);
 }
 
-Tensor logsumexp_grad(const Tensor& grad, const Tensor& x, const Tensor& y, IntRef dim, bool keepdim) {
+Tensor logsumexp_grad(const Tensor& grad, const Tensor& x, const Tensor& y, IntRef dim,
+                      bool keepdim) {
   const size_t n = size_t(x.dim());
   Tensor g = unsqueeze_reduced(grad, n, dim, keepdim), r = unsqueeze_reduced(y, n, dim, keepdim);
   Tensor finite = choose(rl::eq(r, num(-INFINITY)), num(0), r);

@@ -32,7 +32,8 @@ Tensor mse_loss_grad(const Tensor& g, const Tensor& x, const Tensor& y, int64_t 
 Tensor l1_loss_grad(const Tensor& g, const Tensor& x, const Tensor& y, int64_t reduction) {
   return g * rl::sgn(x - y) * mean_scale(x, y, reduction);
 }
-Tensor smooth_l1_loss_grad(const Tensor& g, const Tensor& x, const Tensor& y, int64_t reduction, double beta) {
+Tensor smooth_l1_loss_grad(const Tensor& g, const Tensor& x, const Tensor& y, int64_t reduction,
+                           double beta) {
   if (beta == 0) return l1_loss_grad(g, x, y, reduction);
   const Scalar s = mean_scale(x, y, reduction);
   if (fused()) return rl::smooth_l1_slope(g, x, y, s, beta);
@@ -40,7 +41,8 @@ Tensor smooth_l1_loss_grad(const Tensor& g, const Tensor& x, const Tensor& y, in
   Tensor slope = rl::_where(rl::lt(rl::abs(d), num(beta)), d / Scalar(beta), rl::sgn(d));
   return g * slope * s;
 }
-Tensor huber_loss_grad(const Tensor& g, const Tensor& x, const Tensor& y, int64_t reduction, double delta) {
+Tensor huber_loss_grad(const Tensor& g, const Tensor& x, const Tensor& y, int64_t reduction,
+                       double delta) {
   const Scalar s = mean_scale(x, y, reduction);
   if (fused()) return rl::huber_slope(g, x, y, s, delta);
   Tensor d = x - y;
@@ -52,11 +54,13 @@ Tensor soft_margin_loss_grad(const Tensor& g, const Tensor& x, const Tensor& y, 
   if (fused()) return rl::soft_margin_slope(g, x, y, s);
   return -(g * y * rl::sigmoid(-(y * x)) * s);
 }
-Tensor soft_margin_target_grad(const Tensor& g, const Tensor& x, const Tensor& y, int64_t reduction) {
+Tensor soft_margin_target_grad(const Tensor& g, const Tensor& x, const Tensor& y,
+                               int64_t reduction) {
   return -(g * x * rl::sigmoid(-(y * x)) * mean_scale(x, y, reduction));
 }
 
-Tensor bce_grad(const Tensor& g, const Tensor& x, const Tensor& y, const Tensor& weight, int64_t reduction) {
+Tensor bce_grad(const Tensor& g, const Tensor& x, const Tensor& y, const Tensor& weight,
+                int64_t reduction) {
   Tensor d = fused() ? rl::bce_slope(g, x, y)
                      : g * (x - y) / rl::clamp_min((Scalar(1) - x) * x, Scalar(1e-12));
   if (weight.defined()) d = d * weight;
@@ -80,9 +84,10 @@ Tensor bce_logits_grad(const Tensor& g, const Tensor& x, const Tensor& y, const 
   if (weight.defined()) d = d * weight;
   return reduction == 1 ? d / Scalar(double(broadcast_numel(x, y))) : d;
 }
-Tensor bce_logits_target_grad(const Tensor& g, const Tensor& x, const Tensor& y, const Tensor& weight,
-                              const Tensor& pos_weight, int64_t reduction) {
-  Tensor d = pos_weight.defined() ? g * (rl::log_sigmoid(-x) - pos_weight * rl::log_sigmoid(x)) : -(g * x);
+Tensor bce_logits_target_grad(const Tensor& g, const Tensor& x, const Tensor& y,
+                              const Tensor& weight, const Tensor& pos_weight, int64_t reduction) {
+  Tensor d =
+      pos_weight.defined() ? g * (rl::log_sigmoid(-x) - pos_weight * rl::log_sigmoid(x)) : -(g * x);
   if (weight.defined()) d = d * weight;
   return reduction == 1 ? d / Scalar(double(broadcast_numel(x, y))) : d;
 }

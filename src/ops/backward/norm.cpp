@@ -10,15 +10,18 @@
 
 namespace rl {
 namespace native {
-std::tuple<Tensor, Tensor, Tensor> native_layer_norm_backward(
-    const Tensor&, const Tensor&, IntRef, const Tensor&, const Tensor&, const Tensor&, const Tensor&,
-    std::array<bool, 3>);
-std::tuple<Tensor, Tensor> fused_rms_norm_backward(const Tensor&, const Tensor&, IntRef, const Tensor&,
-                                                   const Tensor&, std::array<bool, 2>);
+std::tuple<Tensor, Tensor, Tensor> native_layer_norm_backward(const Tensor&, const Tensor&, IntRef,
+                                                              const Tensor&, const Tensor&,
+                                                              const Tensor&, const Tensor&,
+                                                              std::array<bool, 3>);
+std::tuple<Tensor, Tensor> fused_rms_norm_backward(const Tensor&, const Tensor&, IntRef,
+                                                   const Tensor&, const Tensor&,
+                                                   std::array<bool, 2>);
 std::tuple<Tensor, Tensor, Tensor> native_group_norm_backward(const Tensor&, const Tensor&,
                                                               const Tensor&, const Tensor&,
-                                                              const Tensor&, int64_t, int64_t, int64_t,
-                                                              int64_t, std::array<bool, 3>);
+                                                              const Tensor&, int64_t, int64_t,
+                                                              int64_t, int64_t,
+                                                              std::array<bool, 3>);
 std::tuple<Tensor, Tensor, Tensor> native_batch_norm_backward(
     const Tensor&, const Tensor&, const Tensor&, const Tensor&, const Tensor&, const Tensor&,
     const Tensor&, bool, double, std::array<bool, 3>);
@@ -38,7 +41,8 @@ Normalised normalise(const Tensor& x, IntRef dims, double eps) {
 
 // dx of y = xhat * w given g = dy * w: rstd (g - mean(g) - xhat mean(g xhat)).
 Tensor input_grad(const Tensor& g, const Normalised& n, IntRef dims) {
-  Tensor a = rl::mean(g, dims, true, std::nullopt), b = rl::mean(g * n.xhat, dims, true, std::nullopt);
+  Tensor a = rl::mean(g, dims, true, std::nullopt),
+         b = rl::mean(g * n.xhat, dims, true, std::nullopt);
   return n.rstd * (g - a - n.xhat * b);
 }
 
@@ -80,10 +84,13 @@ Three layer_norm_grad(const Tensor& grad, const Tensor& input, IntRef shape, con
 std::tuple<Tensor, Tensor> rms_norm_grad(const Tensor& grad, const Tensor& input, IntRef shape,
                                          const Tensor& rstd, const Tensor& weight,
                                          std::optional<double> eps, std::array<bool, 2> mask) {
-  if (!tls.grad_mode) return native::fused_rms_norm_backward(grad, input, shape, rstd, weight, mask);
+  if (!tls.grad_mode)
+    return native::fused_rms_norm_backward(grad, input, shape, rstd, weight, mask);
   const Dims dims = range(input.dim() - int64_t(shape.size()), input.dim());
-  const double least = input.dtype() == DType::Double ? 2.220446049250313e-16 : 1.1920928955078125e-07;
-  Tensor r = rl::rsqrt(rl::mean(input * input, dims, true, std::nullopt) + Scalar(eps.value_or(least)));
+  const double least =
+      input.dtype() == DType::Double ? 2.220446049250313e-16 : 1.1920928955078125e-07;
+  Tensor r =
+      rl::rsqrt(rl::mean(input * input, dims, true, std::nullopt) + Scalar(eps.value_or(least)));
   Tensor g = weight.defined() ? grad * weight : grad, xhat = input * r;
   std::tuple<Tensor, Tensor> out;
   if (mask[0]) std::get<0>(out) = r * (g - xhat * rl::mean(g * xhat, dims, true, std::nullopt));
@@ -91,11 +98,12 @@ std::tuple<Tensor, Tensor> rms_norm_grad(const Tensor& grad, const Tensor& input
   return out;
 }
 
-Three group_norm_grad(const Tensor& grad, const Tensor& input, const Tensor& mean, const Tensor& rstd,
-                      const Tensor& weight, int64_t N, int64_t C, int64_t HxW, int64_t group, double eps,
-                      std::array<bool, 3> mask) {
+Three group_norm_grad(const Tensor& grad, const Tensor& input, const Tensor& mean,
+                      const Tensor& rstd, const Tensor& weight, int64_t N, int64_t C, int64_t HxW,
+                      int64_t group, double eps, std::array<bool, 3> mask) {
   if (!tls.grad_mode)
-    return native::native_group_norm_backward(grad, input, mean, rstd, weight, N, C, HxW, group, mask);
+    return native::native_group_norm_backward(grad, input, mean, rstd, weight, N, C, HxW, group,
+                                              mask);
   const Dims dims = {2, 3};
   Tensor x = rl::reshape(input, {N, group, C / group, HxW});
   Normalised n = normalise(x, dims, eps);
@@ -105,17 +113,19 @@ Three group_norm_grad(const Tensor& grad, const Tensor& input, const Tensor& mea
     std::get<0>(out) = rl::reshape(input_grad(rl::reshape(g, x.sizes()), n, dims), input.sizes());
   const Dims others = all_but_channel(input.dim());
   if (mask[1])
-    std::get<1>(out) = rl::sum(grad * rl::reshape(n.xhat, input.sizes()), IntRef(others), false, std::nullopt);
+    std::get<1>(out) =
+        rl::sum(grad * rl::reshape(n.xhat, input.sizes()), IntRef(others), false, std::nullopt);
   if (mask[2]) std::get<2>(out) = rl::sum(grad, IntRef(others), false, std::nullopt);
   return out;
 }
 
 Three batch_norm_grad(const Tensor& grad, const Tensor& input, const Tensor& weight,
-                      const Tensor& running_mean, const Tensor& running_var, const Tensor& save_mean,
-                      const Tensor& save_invstd, bool training, double eps, std::array<bool, 3> mask) {
+                      const Tensor& running_mean, const Tensor& running_var,
+                      const Tensor& save_mean, const Tensor& save_invstd, bool training, double eps,
+                      std::array<bool, 3> mask) {
   if (!tls.grad_mode)
-    return native::native_batch_norm_backward(grad, input, weight, running_mean, running_var, save_mean,
-                                              save_invstd, training, eps, mask);
+    return native::native_batch_norm_backward(grad, input, weight, running_mean, running_var,
+                                              save_mean, save_invstd, training, eps, mask);
   const int64_t nd = input.dim();
   const Dims dims = all_but_channel(nd);
   Normalised n;

@@ -18,7 +18,8 @@ uint64_t reduced_mask(size_t n, const std::optional<IntRef>& dim) {
 }
 }  // namespace
 
-Tensor unsqueeze_reduced(const Tensor& t, size_t ndim, const std::optional<IntRef>& dim, bool keepdim) {
+Tensor unsqueeze_reduced(const Tensor& t, size_t ndim, const std::optional<IntRef>& dim,
+                         bool keepdim) {
   if (keepdim || ndim == 0) return t;
   const uint64_t mask = reduced_mask(ndim, dim);
   Dims sizes;
@@ -30,7 +31,8 @@ Tensor unsqueeze_reduced(const Tensor& t, size_t ndim, const std::optional<IntRe
   return rl::reshape(t, sizes);
 }
 
-Tensor expand_reduced(const Tensor& grad, IntRef sizes, const std::optional<IntRef>& dim, bool keepdim) {
+Tensor expand_reduced(const Tensor& grad, IntRef sizes, const std::optional<IntRef>& dim,
+                      bool keepdim) {
   return rl::expand(unsqueeze_reduced(grad, sizes.size(), dim, keepdim), sizes);
 }
 

@@ -24,7 +24,8 @@ Tensor back(const Tensor& t, const Tensor& like, const std::optional<IntRef>& di
 
 Tensor reversed(const Tensor& t, int64_t dim) {
   const int64_t n = t.size(dim);
-  return rl::index_select(t, dim, rl::arange(Scalar(n - 1), Scalar(int64_t(-1)), Scalar(int64_t(-1))));
+  return rl::index_select(t, dim,
+                          rl::arange(Scalar(n - 1), Scalar(int64_t(-1)), Scalar(int64_t(-1))));
 }
 
 // Product of all other elements along a dimension, zeros included: product of what stands before
@@ -45,7 +46,8 @@ Tensor product_of_others(const Tensor& x, int64_t dim) {
 Tensor prod_grad(const Tensor& grad, const Tensor& x, const Tensor&, int64_t dim, bool keepdim) {
   if (x.dim() == 0) return grad;
   const int64_t d = wrap_dim(dim, x.dim());
-  if (x.size(d) == 0) return zeros_like_grad(rl::expand(back(grad, x, IntRef(&d, 1), keepdim), x.sizes()));
+  if (x.size(d) == 0)
+    return zeros_like_grad(rl::expand(back(grad, x, IntRef(&d, 1), keepdim), x.sizes()));
   return back(grad, x, IntRef(&d, 1), keepdim) * conj_if(product_of_others(x, d));
 }
 
@@ -67,13 +69,15 @@ Tensor shared_extremum_grad(const Tensor& grad, const Tensor& x, const Tensor& y
 }
 
 Tensor aminmax_grad(const Tensor& grad_min, const Tensor& grad_max, const Tensor& x,
-                    std::optional<int64_t> dim, bool keepdim, const Tensor& min, const Tensor& max) {
+                    std::optional<int64_t> dim, bool keepdim, const Tensor& min,
+                    const Tensor& max) {
   IntRef d = dim ? IntRef(&*dim, 1) : IntRef();
   return shared_extremum_grad(grad_min, x, min, d, keepdim) +
          shared_extremum_grad(grad_max, x, max, d, keepdim);
 }
 
-Tensor value_at_grad(const Tensor& grad, IntRef sizes, const Tensor& indices, int64_t dim, bool keepdim) {
+Tensor value_at_grad(const Tensor& grad, IntRef sizes, const Tensor& indices, int64_t dim,
+                     bool keepdim) {
   if (sizes.empty()) return grad;
   const int64_t d = wrap_dim(dim, int64_t(sizes.size()));
   Tensor zeros = rl::full(sizes, Scalar(0), grad.dtype(), grad.device());
@@ -122,7 +126,8 @@ Tensor cumprod_grad(const Tensor& grad, const Tensor& x, const Tensor& y, int64_
 
 Tensor logcumsumexp_grad(const Tensor& grad, const Tensor& x, const Tensor& y, int64_t dim) {
   if (x.dim() == 0 || x.numel() == 0) return grad;
-  if (grad.is_complex()) return conj_if(rl::exp(x)) * reverse_cumsum(grad * conj_if(rl::exp(-y)), dim);
+  if (grad.is_complex())
+    return conj_if(rl::exp(x)) * reverse_cumsum(grad * conj_if(rl::exp(-y)), dim);
   // The positive and the negative part separately, in the logarithmic domain.
   auto part = [&](const Tensor& g) {
     Tensor lg = rl::_where(rl::gt(g, zero()), rl::log(g), num(-INFINITY));
@@ -147,8 +152,9 @@ Tensor var_grad(const Tensor& grad, const Tensor& x, const std::optional<IntRef>
   return back(grad, x, dim, keepdim) * centred * Scalar(2.0 / n);
 }
 
-Tensor std_grad(const Tensor& result, const Tensor& grad, const Tensor& x, const std::optional<IntRef>& dim,
-                const std::optional<Scalar>& correction, bool keepdim) {
+Tensor std_grad(const Tensor& result, const Tensor& grad, const Tensor& x,
+                const std::optional<IntRef>& dim, const std::optional<Scalar>& correction,
+                bool keepdim) {
   Tensor g = grad / (result * Scalar(2.0));
   return var_grad(rl::_where(rl::eq(result, zero()), zero(), g), x, dim, correction, keepdim);
 }
@@ -160,9 +166,9 @@ Tensor var_mean_grad(const Tensor& grad_var, const Tensor& grad_mean, const Tens
          expand_reduced(grad_mean, x.sizes(), dim, keepdim) / Scalar(reduced_numel(x.sizes(), dim));
 }
 
-Tensor std_mean_grad(const Tensor& grad_std, const Tensor& grad_mean, const Tensor& x, const Tensor& std,
-                     const std::optional<IntRef>& dim, const std::optional<Scalar>& correction,
-                     bool keepdim) {
+Tensor std_mean_grad(const Tensor& grad_std, const Tensor& grad_mean, const Tensor& x,
+                     const Tensor& std, const std::optional<IntRef>& dim,
+                     const std::optional<Scalar>& correction, bool keepdim) {
   return std_grad(std, grad_std, x, dim, correction, keepdim) +
          expand_reduced(grad_mean, x.sizes(), dim, keepdim) / Scalar(reduced_numel(x.sizes(), dim));
 }

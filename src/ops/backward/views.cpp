@@ -30,7 +30,8 @@ std::vector<Tensor> with_zeros(const Grads& grads, const TensorInfo& self, int64
 
 }  // namespace
 
-Tensor split_with_sizes_backward(const Grads& grads, const TensorInfo& self, IntRef sizes, int64_t dim) {
+Tensor split_with_sizes_backward(const Grads& grads, const TensorInfo& self, IntRef sizes,
+                                 int64_t dim) {
   const int64_t d = wrap_dim(dim, self.dim());
   return rl::cat(with_zeros(grads, self, d, sizes), d);
 }
@@ -53,7 +54,8 @@ Tensor unbind_backward(const Grads& grads, const TensorInfo& self, int64_t dim) 
   return rl::stack(parts, d);
 }
 
-std::vector<Tensor> cat_grad(const Tensor& grad, const std::vector<TensorInfo>& tensors, int64_t dim) {
+std::vector<Tensor> cat_grad(const Tensor& grad, const std::vector<TensorInfo>& tensors,
+                             int64_t dim) {
   std::vector<Tensor> out;
   int64_t at = 0;
   const int64_t d = wrap_dim(dim, grad.dim());

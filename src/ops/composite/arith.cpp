@@ -31,7 +31,8 @@ Tensor float_power(const Tensor& self, const Tensor& exponent) {
   return rl::pow(cast(self), cast(exponent));
 }
 
-Tensor clamp(const Tensor& self, const std::optional<Scalar>& min, const std::optional<Scalar>& max) {
+Tensor clamp(const Tensor& self, const std::optional<Scalar>& min,
+             const std::optional<Scalar>& max) {
   check(min || max, "torch.clamp: At least one of 'min' or 'max' must not be None");
   check(!self.is_complex(), "clamp is not supported for complex types");
   if (!max) return rl::clamp_min(self, *min);
@@ -41,7 +42,8 @@ Tensor clamp(const Tensor& self, const std::optional<Scalar>& min, const std::op
 }
 
 Tensor clamp_tensor(const Tensor& self, const Tensor& min, const Tensor& max) {
-  check(min.defined() || max.defined(), "torch.clamp: At least one of 'min' or 'max' must not be None");
+  check(min.defined() || max.defined(),
+        "torch.clamp: At least one of 'min' or 'max' must not be None");
   check(!self.is_complex(), "clamp is not supported for complex types");
   if (!max.defined()) return rl::maximum(self, min);
   if (!min.defined()) return rl::minimum(self, max);
@@ -64,14 +66,16 @@ Tensor nan_to_num(const Tensor& self, std::optional<double> nan, std::optional<d
     case DType::Double: most = std::numeric_limits<double>::max(); break;
     default: return rl::clone(self);
   }
-  return rl::nan_to_num_values(self, nan.value_or(0), posinf.value_or(most), neginf.value_or(-most));
+  return rl::nan_to_num_values(self, nan.value_or(0), posinf.value_or(most),
+                               neginf.value_or(-most));
 }
 
 Tensor where(const Tensor& condition, const Tensor& self, const Tensor& other) {
   check(condition.dtype() == DType::Bool || condition.dtype() == DType::UInt8,
         "where expected condition to be a boolean tensor, but got a tensor with dtype ",
         condition.dtype());
-  Tensor c = condition.dtype() == DType::Bool ? condition : rl::ne(condition, wrapped_number(Scalar(0)));
+  Tensor c =
+      condition.dtype() == DType::Bool ? condition : rl::ne(condition, wrapped_number(Scalar(0)));
   return rl::_where(c, self, other);
 }
 

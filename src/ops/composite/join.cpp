@@ -9,8 +9,10 @@ Tensor stack(TensorList tensors, int64_t dim) {
   std::vector<Tensor> parts;
   parts.reserve(tensors.size());
   for (size_t i = 0; i < tensors.size(); ++i) {
-    check(tensors[i].sizes() == tensors[0].sizes(), "stack expects each tensor to be equal size, but "
-          "got ", tensors[0].sizes(), " at entry 0 and ", tensors[i].sizes(), " at entry ", i);
+    check(tensors[i].sizes() == tensors[0].sizes(),
+          "stack expects each tensor to be equal size, but "
+          "got ",
+          tensors[0].sizes(), " at entry 0 and ", tensors[i].sizes(), " at entry ", i);
     parts.push_back(rl::unsqueeze(tensors[i], d));
   }
   return rl::cat(parts, d);

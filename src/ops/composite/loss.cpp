@@ -27,12 +27,13 @@ Tensor sum_dim(const Tensor& t, int64_t dim, bool keepdim = false) {
 }
 }  // namespace
 
-Tensor nll_loss_nd(const Tensor& self, const Tensor& target, const Tensor& weight, int64_t reduction,
-                   int64_t ignore_index) {
+Tensor nll_loss_nd(const Tensor& self, const Tensor& target, const Tensor& weight,
+                   int64_t reduction, int64_t ignore_index) {
   check_value(self.dim() >= 1, "Expected 1 or more dimensions (got ", self.dim(), ")");
   if (self.dim() != 1)
     check_value(target.dim() > 0 && self.size(0) == target.size(0), "Expected input batch_size (",
-                self.size(0), ") to match target batch_size (", target.dim() ? target.size(0) : 1, ").");
+                self.size(0), ") to match target batch_size (", target.dim() ? target.size(0) : 1,
+                ").");
   return std::get<0>(self.dim() <= 2
                          ? rl::nll_loss_forward(self, target, weight, reduction, ignore_index)
                          : rl::nll_loss2d_forward(self, target, weight, reduction, ignore_index));
@@ -43,12 +44,14 @@ namespace {
 Tensor cross_entropy_probabilities(const Tensor& self, const Tensor& target, const Tensor& weight,
                                    int64_t reduction, double smoothing) {
   const int64_t class_dim = self.dim() == 1 ? 0 : 1, classes = self.size(class_dim);
-  check(target.is_floating(), "Expected floating point type for target with class probabilities, got ",
-        target.dtype());
+  check(target.is_floating(),
+        "Expected floating point type for target with class probabilities, got ", target.dtype());
   check(!weight.defined() || (weight.dim() == 1 && weight.numel() == classes),
-        "cross_entropy: weight tensor should be defined either for all ", classes, " classes or no classes");
+        "cross_entropy: weight tensor should be defined either for all ", classes,
+        " classes or no classes");
   Tensor logp = rl::log_softmax(self, class_dim, std::nullopt);
-  Tensor y = smoothing > 0 ? target * Scalar(1 - smoothing) + Scalar(smoothing / double(classes)) : target;
+  Tensor y =
+      smoothing > 0 ? target * Scalar(1 - smoothing) + Scalar(smoothing / double(classes)) : target;
   if (weight.defined()) {
     Dims shape(size_t(self.dim()), 1);
     shape[size_t(class_dim)] = classes;
@@ -93,18 +96,18 @@ Tensor cross_entropy_smoothed(const Tensor& self, const Tensor& target, const Te
 
 }  // namespace
 
-Tensor cross_entropy_loss(const Tensor& self, const Tensor& target, const Tensor& weight, int64_t reduction,
-                          int64_t ignore_index, double label_smoothing) {
-  check(label_smoothing >= 0 && label_smoothing <= 1, "label_smoothing must be between 0.0 and 1.0. Got: ",
-        label_smoothing);
+Tensor cross_entropy_loss(const Tensor& self, const Tensor& target, const Tensor& weight,
+                          int64_t reduction, int64_t ignore_index, double label_smoothing) {
+  check(label_smoothing >= 0 && label_smoothing <= 1,
+        "label_smoothing must be between 0.0 and 1.0. Got: ", label_smoothing);
   if (self.sizes() == target.sizes()) {
     check(ignore_index < 0, "ignore_index is not supported for floating point target");
     return cross_entropy_probabilities(self, target, weight, reduction, label_smoothing);
   }
   if (label_smoothing > 0)
     return cross_entropy_smoothed(self, target, weight, reduction, ignore_index, label_smoothing);
-  return rl::nll_loss_nd(rl::log_softmax(self, self.dim() == 1 ? 0 : 1, std::nullopt), target, weight,
-                         reduction, ignore_index);
+  return rl::nll_loss_nd(rl::log_softmax(self, self.dim() == 1 ? 0 : 1, std::nullopt), target,
+                         weight, reduction, ignore_index);
 }
 
 Tensor kl_div(const Tensor& self, const Tensor& target, int64_t reduction, bool log_target) {
@@ -113,7 +116,8 @@ Tensor kl_div(const Tensor& self, const Tensor& target, int64_t reduction, bool 
   return reduced(terms, reduction);
 }
 
-Tensor hinge_embedding_loss(const Tensor& self, const Tensor& target, double margin, int64_t reduction) {
+Tensor hinge_embedding_loss(const Tensor& self, const Tensor& target, double margin,
+                            int64_t reduction) {
   Tensor clipped = rl::clamp_min(Scalar(margin) - self, Scalar(0));
   Tensor a = rl::_where(rl::ne(target, num(1)), clipped, num(0));
   Tensor b = rl::_where(rl::ne(target, num(-1)), self, num(0));
@@ -127,7 +131,8 @@ Tensor margin_ranking_loss(const Tensor& x1, const Tensor& x2, const Tensor& y, 
 
 Tensor cosine_embedding_loss(const Tensor& x1, const Tensor& x2, const Tensor& y, double margin,
                              int64_t reduction) {
-  check(y.dim() == 0 || y.dim() == 1, "0D or 1D target tensor expected, multi-target not supported");
+  check(y.dim() == 0 || y.dim() == 1,
+        "0D or 1D target tensor expected, multi-target not supported");
   const int64_t d = y.dim() == 1 ? 1 : 0;
   check(x1.dim() == d + 1 && x2.dim() == d + 1, y.dim() == 1
             ? "1D target tensor expects 2D input tensors, but found inputs with sizes "
@@ -138,7 +143,8 @@ Tensor cosine_embedding_loss(const Tensor& x1, const Tensor& x2, const Tensor& y
   Tensor n1 = sum_dim(x1 * x1, d) + Scalar(eps), n2 = sum_dim(x2 * x2, d) + Scalar(eps);
   Tensor cos = dot / rl::sqrt(n1 * n2);
   Tensor pos = rl::_where(rl::eq(y, num(1)), Scalar(1.0) - cos, num(0));
-  Tensor neg = rl::_where(rl::eq(y, num(-1)), rl::clamp_min(cos - Scalar(margin), Scalar(0)), num(0));
+  Tensor neg =
+      rl::_where(rl::eq(y, num(-1)), rl::clamp_min(cos - Scalar(margin), Scalar(0)), num(0));
   return reduced(pos + neg, reduction);
 }
 
@@ -146,20 +152,23 @@ Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const T
                            double margin, double p, double eps, bool swap, int64_t reduction) {
   check(margin > 0, "margin must be greater than 0, got ", margin);
   check(anchor.dim() == positive.dim() && anchor.dim() == negative.dim(),
-        "The anchor, positive, and negative tensors are expected to have the same number of dimensions, "
-        "but got: anchor ", anchor.dim(), "D, positive ", positive.dim(), "D, and negative ",
-        negative.dim(), "D inputs");
+        "The anchor, positive, and negative tensors are expected to have the same number of "
+        "dimensions, "
+        "but got: anchor ",
+        anchor.dim(), "D, positive ", positive.dim(), "D, and negative ", negative.dim(),
+        "D inputs");
   Tensor dp = rl::pairwise_distance(anchor, positive, p, eps);
   Tensor dn = rl::pairwise_distance(anchor, negative, p, eps);
   if (swap) dn = rl::minimum(dn, rl::pairwise_distance(positive, negative, p, eps));
   return reduced(rl::clamp_min(dp - dn + Scalar(margin), Scalar(0)), reduction);
 }
 
-Tensor multi_margin_loss(const Tensor& self, const Tensor& target, const Scalar& p, const Scalar& margin,
-                         const Tensor& weight, int64_t reduction) {
+Tensor multi_margin_loss(const Tensor& self, const Tensor& target, const Scalar& p,
+                         const Scalar& margin, const Tensor& weight, int64_t reduction) {
   check(p.equal(1) || p.equal(2), "only p == 1 and p == 2 supported");
   check(self.dim() >= 1 && self.dim() <= 2 && self.size(-1) > 0,
-        "Expected non-empty vector or matrix with optional 0-dim batch size, but got: ", self.sizes());
+        "Expected non-empty vector or matrix with optional 0-dim batch size, but got: ",
+        self.sizes());
   const bool single = self.dim() < 2;
   Tensor x = single ? rl::reshape(self, {1, -1}) : self;
   Tensor t = rl::reshape(target, {-1, 1});
@@ -167,7 +176,8 @@ Tensor multi_margin_loss(const Tensor& self, const Tensor& target, const Scalar&
         target.sizes());
   Tensor margins = rl::clamp_min(x - rl::gather(x, 1, t) + margin, Scalar(0));
   if (p.equal(2)) margins = margins * margins;
-  if (weight.defined()) margins = margins * rl::reshape(rl::index_select(weight, 0, rl::view(t, {-1})), {-1, 1});
+  if (weight.defined())
+    margins = margins * rl::reshape(rl::index_select(weight, 0, rl::view(t, {-1})), {-1, 1});
   Tensor classes = rl::reshape(rl::arange(Scalar(x.size(1))), {1, -1});
   margins = rl::_where(rl::eq(classes, t), num(0), margins);
   Tensor out = sum_dim(margins, 1) / Scalar(double(x.size(1)));
@@ -176,8 +186,8 @@ Tensor multi_margin_loss(const Tensor& self, const Tensor& target, const Scalar&
 }
 
 Tensor multilabel_margin_loss(const Tensor& self, const Tensor& target, int64_t reduction) {
-  check(self.dim() <= 2 && self.sizes() == target.sizes(), "inconsistent target size: ", target.sizes(),
-        " for input of size: ", self.sizes());
+  check(self.dim() <= 2 && self.sizes() == target.sizes(),
+        "inconsistent target size: ", target.sizes(), " for input of size: ", self.sizes());
   const bool single = self.dim() < 2;
   Tensor x = rl::reshape(self, {single ? 1 : self.size(0), -1}), t = rl::reshape(target, x.sizes());
   const int64_t classes = x.size(1);
@@ -185,10 +195,12 @@ Tensor multilabel_margin_loss(const Tensor& self, const Tensor& target, int64_t 
   Tensor ended = rl::gt(rl::cumsum(rl::lt(t, num(0)), 1), num(0));
   Tensor valid = rl::logical_not(ended);
   Tensor labels = rl::_where(valid, t, wrapped_number(Scalar(int64_t(0))));
-  Tensor is_target = rl::scatter_add(rl::zeros(x.sizes(), DType::Int64), 1, labels, rl::to(valid, DType::Int64));
+  Tensor is_target =
+      rl::scatter_add(rl::zeros(x.sizes(), DType::Int64), 1, labels, rl::to(valid, DType::Int64));
   Tensor at = rl::gather(x, 1, labels);                             // [N, label]
   Tensor gaps = rl::clamp_min(Scalar(1.0) - rl::unsqueeze(at, 2) + rl::unsqueeze(x, 1), Scalar(0));
-  Tensor use = rl::logical_and(rl::unsqueeze(valid, 2), rl::unsqueeze(rl::eq(is_target, num(0)), 1));
+  Tensor use =
+      rl::logical_and(rl::unsqueeze(valid, 2), rl::unsqueeze(rl::eq(is_target, num(0)), 1));
   gaps = rl::_where(use, gaps, num(0));
   const int64_t dims[] = {1, 2};
   Tensor out = rl::sum(gaps, IntRef(dims), false, std::nullopt) / Scalar(double(classes));
@@ -196,12 +208,13 @@ Tensor multilabel_margin_loss(const Tensor& self, const Tensor& target, int64_t 
   return reduced(out, reduction);
 }
 
-Tensor poisson_nll_loss(const Tensor& input, const Tensor& target, bool log_input, bool full, double eps,
-                        int64_t reduction) {
+Tensor poisson_nll_loss(const Tensor& input, const Tensor& target, bool log_input, bool full,
+                        double eps, int64_t reduction) {
   Tensor loss = log_input ? rl::exp(input) - target * input
                           : input - target * rl::log(input + Scalar(eps));
   if (full) {
-    Tensor stirling = target * rl::log(target) - target + rl::log(target * Scalar(2 * M_PI)) * Scalar(0.5);
+    Tensor stirling =
+        target * rl::log(target) - target + rl::log(target * Scalar(2 * M_PI)) * Scalar(0.5);
     loss = loss + rl::_where(rl::le(target, num(1)), num(0), stirling);
   }
   return reduced(loss, reduction);
@@ -213,7 +226,9 @@ Tensor cosine_similarity(const Tensor& x1, const Tensor& x2, int64_t dim, double
         promote_types(x1.dtype(), x2.dtype()));
   auto shape = broadcast_shapes(x1.sizes(), x2.sizes());
   Tensor a = rl::expand(x1, shape), b = rl::expand(x2, shape);
-  auto norm = [&](const Tensor& t) { return rl::linalg_vector_norm(t, Scalar(2), IntRef(&dim, 1), true); };
+  auto norm = [&](const Tensor& t) {
+    return rl::linalg_vector_norm(t, Scalar(2), IntRef(&dim, 1), true);
+  };
   auto bounded = [&](const Tensor& n) { return rl::clamp_min(n, Scalar(eps)); };
   return sum_dim((a / bounded(norm(a))) * (b / bounded(norm(b))), dim);
 }

@@ -23,7 +23,8 @@ Dims channel_sizes(const Tensor& input) {
 }
 
 Tensor keep_mask(IntRef sizes, const Tensor& input, double p) {
-  return rl::bernoulli_(rl::empty(sizes, input.dtype(), input.device(), std::nullopt), 1 - p, nullptr);
+  return rl::bernoulli_(rl::empty(sizes, input.dtype(), input.device(), std::nullopt), 1 - p,
+                        nullptr);
 }
 
 // Klambauer et al., "Self-normalizing neural networks" (2017): dropped elements take the value that
@@ -59,8 +60,8 @@ Tensor feature_dropout(const Tensor& input, double p, bool train) {
 Tensor alpha_dropout(const Tensor& input, double p, bool train) {
   if (nothing_to_do(input, p, train)) return input;
   if (p == 1) return input * Scalar(0.0);
-  Tensor kept = rl::bernoulli_(rl::empty_like(input, std::nullopt, std::nullopt, std::nullopt), 1 - p,
-                               nullptr);
+  Tensor kept = rl::bernoulli_(rl::empty_like(input, std::nullopt, std::nullopt, std::nullopt),
+                               1 - p, nullptr);
   return alpha_scaled(input, kept, p);
 }
 

@@ -7,7 +7,8 @@
 
 namespace rl::composite {
 
-Tensor nanmean(const Tensor& self, std::optional<IntRef> dim, bool keepdim, std::optional<DType> dtype) {
+Tensor nanmean(const Tensor& self, std::optional<IntRef> dim, bool keepdim,
+               std::optional<DType> dtype) {
   check(self.is_floating() || self.is_complex(),
         "nanmean(): expected input to have floating point or complex dtype but got ", self.dtype());
   Tensor count = rl::sum(rl::logical_not(rl::isnan(self)), dim, keepdim, std::nullopt);
@@ -33,15 +34,15 @@ Tensor std_dims(const Tensor& self, std::optional<IntRef> dim, bool unbiased, bo
 std::tuple<Tensor, Tensor> var_mean_all(const Tensor& self, bool unbiased) {
   return rl::var_mean(self, std::nullopt, correction(unbiased), false);
 }
-std::tuple<Tensor, Tensor> var_mean_dims(const Tensor& self, std::optional<IntRef> dim, bool unbiased,
-                                         bool keepdim) {
+std::tuple<Tensor, Tensor> var_mean_dims(const Tensor& self, std::optional<IntRef> dim,
+                                         bool unbiased, bool keepdim) {
   return rl::var_mean(self, dim, correction(unbiased), keepdim);
 }
 std::tuple<Tensor, Tensor> std_mean_all(const Tensor& self, bool unbiased) {
   return rl::std_mean(self, std::nullopt, correction(unbiased), false);
 }
-std::tuple<Tensor, Tensor> std_mean_dims(const Tensor& self, std::optional<IntRef> dim, bool unbiased,
-                                         bool keepdim) {
+std::tuple<Tensor, Tensor> std_mean_dims(const Tensor& self, std::optional<IntRef> dim,
+                                         bool unbiased, bool keepdim) {
   return rl::std_mean(self, dim, correction(unbiased), keepdim);
 }
 

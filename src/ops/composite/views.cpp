@@ -35,15 +35,17 @@ Tensor expand_as(const Tensor& self, const Tensor& other) {
 Tensor broadcast_to(const Tensor& self, IntRef size) { return rl::expand(self, size, false); }
 
 Tensor adjoint(const Tensor& self) {
-  check(self.dim() != 1, "tensor.adjoint() is only supported on matrices or batches of matrices. Got "
+  check(self.dim() != 1,
+        "tensor.adjoint() is only supported on matrices or batches of matrices. Got "
         "1-D tensor.");
   Tensor t = self.dim() == 0 ? self : rl::transpose(self, -2, -1);
   return t.is_complex() ? rl::conj(t) : t;
 }
 
 Tensor movedim_list(const Tensor& self, IntRef source, IntRef destination) {
-  check(source.size() == destination.size(), "movedim: Invalid source or destination dims: source (",
-        source, " dims) should contain the same number of dims as destination (", destination, " dims)");
+  check(source.size() == destination.size(),
+        "movedim: Invalid source or destination dims: source (", source,
+        " dims) should contain the same number of dims as destination (", destination, " dims)");
   const size_t n = size_t(self.dim());
   SmallVec<int64_t, 8> order(n, -1), used(n, 0);
   for (size_t i = 0; i < source.size(); ++i) {
@@ -71,11 +73,11 @@ Tensor narrow(const Tensor& self, int64_t dim, int64_t start, int64_t length) {
   check(self.dim() > 0, "narrow() cannot be applied to a 0-dim tensor.");
   check(length >= 0, "narrow(): length must be non-negative.");
   const int64_t n = self.size(dim);
-  check_index(-n <= start && start <= n, "start out of range (expected to be in range of [", -n, ", ",
-              n, "], but got ", start, ")");
+  check_index(-n <= start && start <= n, "start out of range (expected to be in range of [", -n,
+              ", ", n, "], but got ", start, ")");
   if (start < 0) start += n;
-  check(start + length <= n, "start (", start, ") + length (", length, ") exceeds dimension size (", n,
-        ").");
+  check(start + length <= n, "start (", start, ") + length (", length, ") exceeds dimension size (",
+        n, ").");
   return rl::slice(self, dim, start, start + length, 1);
 }
 
@@ -109,8 +111,9 @@ std::vector<Tensor> chunk(const Tensor& self, int64_t chunks, int64_t dim) {
 }
 
 std::vector<Tensor> tensor_split_indices(const Tensor& self, IntRef indices, int64_t dim) {
-  check(self.dim() > 0, "tensor_split expected at least a 1-dimensional tensor, but got a tensor with ",
-        self.dim(), " dims");
+  check(self.dim() > 0,
+        "tensor_split expected at least a 1-dimensional tensor, but got a tensor with ", self.dim(),
+        " dims");
   std::vector<Tensor> out;
   int64_t from = 0;
   for (int64_t to : indices) {
@@ -122,8 +125,9 @@ std::vector<Tensor> tensor_split_indices(const Tensor& self, IntRef indices, int
 }
 
 std::vector<Tensor> tensor_split_sections(const Tensor& self, int64_t sections, int64_t dim) {
-  check(self.dim() > 0, "tensor_split expected at least a 1-dimensional tensor, but got a tensor with ",
-        self.dim(), " dims");
+  check(self.dim() > 0,
+        "tensor_split expected at least a 1-dimensional tensor, but got a tensor with ", self.dim(),
+        " dims");
   check(sections > 0, "number of sections must be larger than 0, got ", sections);
   const int64_t n = self.size(dim), small = n / sections, larger = n % sections;
   std::vector<Tensor> out;
@@ -137,10 +141,14 @@ std::vector<Tensor> tensor_split_sections(const Tensor& self, int64_t sections, 
 }
 
 std::vector<Tensor> tensor_split_tensor(const Tensor& self, const Tensor& where, int64_t dim) {
-  check(where.dtype() == DType::Int64, "tensor_split expected tensor_indices_or_sections to have dtype "
-        "of long, but got ", where.dtype());
-  check(where.dim() <= 1, "tensor_split expected tensor_indices_or_sections to be a zero-dimensional "
-        "or one-dimensional tensor, but got a tensor with ", where.dim(), " dims");
+  check(where.dtype() == DType::Int64,
+        "tensor_split expected tensor_indices_or_sections to have dtype "
+        "of long, but got ",
+        where.dtype());
+  check(where.dim() <= 1,
+        "tensor_split expected tensor_indices_or_sections to be a zero-dimensional "
+        "or one-dimensional tensor, but got a tensor with ",
+        where.dim(), " dims");
   if (where.dim() == 0) return tensor_split_sections(self, item(where).to_int(), dim);
   Dims at;
   for (const Tensor& t : rl::unbind(where, 0)) at.push_back(item(t).to_int());
@@ -174,8 +182,8 @@ Tensor unflatten(const Tensor& self, int64_t dim, IntRef sizes) {
   }
   check(open <= 1, "only one dimension can be inferred");
   const bool fits = open ? known > 0 && n % known == 0 : known == n;
-  check(fits, "unflatten: Provided sizes ", sizes, " don't multiply up to the size of dim ", d, " (", n,
-        ") in the input tensor");
+  check(fits, "unflatten: Provided sizes ", sizes, " don't multiply up to the size of dim ", d,
+        " (", n, ") in the input tensor");
   Dims out;
   for (size_t i = 0; i < size_t(self.dim()); ++i) {
     if (i != d) {

@@ -116,7 +116,8 @@ Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step,
               std::optional<DType> dtype, std::optional<Device> device) {
   const bool integers = all_int({&start, &end, &step});
   const DType d = dtype.value_or(integers ? DType::Int64 : default_dtype());
-  Tensor out = empty_tensor({count_steps(start, end, step, integers)}, d, device.value_or(Device{}));
+  Tensor out =
+      empty_tensor({count_steps(start, end, step, integers)}, d, device.value_or(Device{}));
   if (!out.is_meta() && out.numel() > 0) arange_into(out, start, step);
   return out;
 }
@@ -138,8 +139,9 @@ Tensor linspace(const Scalar& start, const Scalar& end, int64_t steps, std::opti
                 std::optional<Device> device) {
   check(steps >= 0, "number of steps must be non-negative");
   const bool complex = start.is_complex() || end.is_complex();
-  Tensor out = empty_tensor({steps}, dtype.value_or(complex ? default_complex_dtype() : default_dtype()),
-                            device.value_or(Device{}));
+  Tensor out =
+      empty_tensor({steps}, dtype.value_or(complex ? default_complex_dtype() : default_dtype()),
+                   device.value_or(Device{}));
   if (!out.is_meta() && steps > 0) linspace_into(out, start, end, steps);
   return out;
 }
@@ -148,8 +150,9 @@ Tensor logspace(const Scalar& start, const Scalar& end, int64_t steps, double ba
                 std::optional<DType> dtype, std::optional<Device> device) {
   check(steps >= 0, "number of steps must be non-negative");
   const bool complex = start.is_complex() || end.is_complex();
-  Tensor out = empty_tensor({steps}, dtype.value_or(complex ? default_complex_dtype() : default_dtype()),
-                            device.value_or(Device{}));
+  Tensor out =
+      empty_tensor({steps}, dtype.value_or(complex ? default_complex_dtype() : default_dtype()),
+                   device.value_or(Device{}));
   if (!out.is_meta() && steps > 0) logspace_into(out, start, end, steps, base);
   return out;
 }
@@ -195,12 +198,12 @@ Tensor cat(TensorList tensors, int64_t dim) {
   for (size_t i = 0; i < tensors.size(); ++i) {
     const Tensor& t = tensors[i];
     if (skipped(t) && model->dim() != 1) continue;
-    check(t.dim() == model->dim(), "Tensors must have same number of dimensions: got ", model->dim(),
-          " and ", t.dim());
+    check(t.dim() == model->dim(), "Tensors must have same number of dimensions: got ",
+          model->dim(), " and ", t.dim());
     for (int64_t k = 0; k < t.dim(); ++k)
-      check(k == d || t.size(k) == model->size(k), "Sizes of tensors must match except in dimension ",
-            d, ". Expected size ", model->size(k), " but got size ", t.size(k), " for tensor number ",
-            i, " in the list.");
+      check(k == d || t.size(k) == model->size(k),
+            "Sizes of tensors must match except in dimension ", d, ". Expected size ",
+            model->size(k), " but got size ", t.size(k), " for tensor number ", i, " in the list.");
     sizes[size_t(d)] += t.size(d);
     channels_last = channels_last && suggest_memory_format(t) == MemoryFormat::ChannelsLast;
   }

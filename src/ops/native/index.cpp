@@ -68,7 +68,8 @@ struct Plan {
   bool dense_after = false;    // after[k] == k
 };
 
-void place_indices(Plan& plan, const Tensor& self, const std::vector<Tensor>& indices, IntRef shape) {
+void place_indices(Plan& plan, const Tensor& self, const std::vector<Tensor>& indices,
+                   IntRef shape) {
   const int64_t n = numel_of(shape);
   plan.at.assign(size_t(n), 0);
   for (size_t d = 0; d < indices.size(); ++d) {
@@ -186,7 +187,8 @@ Tensor index(const Tensor& self, TensorList indices) {
   if (out.is_meta() || out.numel() == 0) return out;
   Tensor flat = out.is_contiguous() ? out : empty_tensor(plan.result, self.dtype());
   const GatherRow row = gather_row(self.itemsize());
-  const int64_t runs = runs_of(plan), grain = std::max<int64_t>(1, 16384 / int64_t(plan.after.size()));
+  const int64_t runs = runs_of(plan),
+                grain = std::max<int64_t>(1, 16384 / int64_t(plan.after.size()));
   parallel_for(0, runs, grain, [&](int64_t b, int64_t e) {
     for_runs(plan, b, e, [&](int64_t from, RowPlaces places, int64_t to, int64_t n) {
       row(address(flat, to), 1, address(self, from), places, n);
@@ -214,8 +216,10 @@ void _index_put_impl_(const Tensor& self, TensorList indices, const Tensor& valu
          "performing this operation. This also applies to advanced indexing e.g. tensor[indices] "
          "= tensor");
   const Plan plan = make_plan(self, indices);
-  check(values.dtype() == self.dtype(), "Index put requires the source and destination dtypes match, "
-        "got ", self.dtype(), " for the destination and ", values.dtype(), " for the source.");
+  check(values.dtype() == self.dtype(),
+        "Index put requires the source and destination dtypes match, "
+        "got ",
+        self.dtype(), " for the destination and ", values.dtype(), " for the source.");
   check(can_expand(values.sizes(), plan.result), "shape mismatch: value tensor of shape ",
         values.sizes(), " cannot be broadcast to indexing result of shape ", plan.result);
   if (self.is_meta() || numel_of(plan.result) == 0) return;

@@ -79,9 +79,10 @@ void combine_slices(Combine how, const Tensor& self, int64_t dim, const int64_t*
           address(from, (o * n + i) * s.inner + first), 1, count);
   };
   if (s.outer > 1) {
-    parallel_for(0, s.outer, std::max<int64_t>(1, 16384 / (n * s.inner)), [&](int64_t b, int64_t e) {
-      for (int64_t o = b; o < e; ++o) work(o, 0, s.inner);
-    });
+    parallel_for(0, s.outer, std::max<int64_t>(1, 16384 / (n * s.inner)),
+                 [&](int64_t b, int64_t e) {
+                   for (int64_t o = b; o < e; ++o) work(o, 0, s.inner);
+                 });
   } else {
     const int64_t grain = std::max<int64_t>(64, 16384 / n);
     parallel_for(0, s.inner, grain, [&](int64_t b, int64_t e) { work(0, b, e - b); });
@@ -110,9 +111,11 @@ void check_add(const char* name, const Tensor& self, int64_t dim, const Tensor& 
   check(index.numel() == n, name, "_(): Number of indices (", index.numel(),
         ") should be equal to source.size(dim): (", n, "), for dim: ", dim);
   if (source.dim() != 0 && self.dim() != 0)
-    check(without(self.sizes(), dim) == without(source.sizes(), dim),
-          "source tensor shape must match self tensor shape, excluding the specified dimension. Got "
-          "self.shape = ", self.sizes(), " source.shape = ", source.sizes());
+    check(
+        without(self.sizes(), dim) == without(source.sizes(), dim),
+        "source tensor shape must match self tensor shape, excluding the specified dimension. Got "
+        "self.shape = ",
+        self.sizes(), " source.shape = ", source.sizes());
 }
 
 }  // namespace
@@ -146,15 +149,16 @@ Tensor index_add(const Tensor& self, int64_t dim, const Tensor& index, const Ten
 
 void index_copy_(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source) {
   const int64_t d = wrap_dim(dim, self.dim());
-  check_index(index.dim() < 2, "index_copy_(): Index should have dimension 1 or 0 (got ", index.dim(),
-              ")");
+  check_index(index.dim() < 2, "index_copy_(): Index should have dimension 1 or 0 (got ",
+              index.dim(), ")");
   const int64_t n = index.numel();
   check_index(source.dim() != 0 || n == 1,
               "index_copy_(): When source is scalar, index should have one element (got ", n, ")");
-  check_index(source.dim() == self.dim() || source.dim() == 0 || self.dim() == 0,
-              "index_copy_(): When source and destination are not scalars, their dimensionality must "
-              "match. Source dimensionality (", source.dim(), "), destination dimensionality (",
-              self.dim(), ")");
+  check_index(
+      source.dim() == self.dim() || source.dim() == 0 || self.dim() == 0,
+      "index_copy_(): When source and destination are not scalars, their dimensionality must "
+      "match. Source dimensionality (",
+      source.dim(), "), destination dimensionality (", self.dim(), ")");
   check(index.dtype() == DType::Int64, "index_copy_(): Expected a long tensor for index, but got ",
         index.dtype());
   check(self.dtype() == source.dtype(), "index_copy_(): self and source expected to have the same "
@@ -177,8 +181,8 @@ void index_copy_(const Tensor& self, int64_t dim, const Tensor& index, const Ten
   const int64_t* p = at.data<int64_t>();
   const int64_t size = self.dim() == 0 ? 1 : self.size(d);
   if (const int64_t bad = first_outside(p, n, 0, size); bad >= 0)
-    fail_as(ErrorKind::Index, "index_copy_(): index ", p[bad], " is out of bounds for dimension ", d,
-            " with size ", size);
+    fail_as(ErrorKind::Index, "index_copy_(): index ", p[bad], " is out of bounds for dimension ",
+            d, " with size ", size);
   combine_slices(Combine::Assign, self, d, p, n, source, "index_copy_");
 }
 
@@ -204,8 +208,8 @@ void index_fill_scalar_(const Tensor& self, int64_t dim, const Tensor& index, co
   const Tensor given = index_numbers(index);
   const int64_t* p = given.data<int64_t>();
   if (const int64_t bad = first_outside(p, given.numel(), -size, size); bad >= 0)
-    fail_as(ErrorKind::Index, "index ", p[bad], " is out of bounds for dimension ", d, " with size ",
-            size);
+    fail_as(ErrorKind::Index, "index ", p[bad], " is out of bounds for dimension ", d,
+            " with size ", size);
   if (self.numel() == 0) return;
   if (self.dim() == 0) {
     if (given.numel() > 0) fill(self, value);
@@ -214,7 +218,8 @@ void index_fill_scalar_(const Tensor& self, int64_t dim, const Tensor& index, co
   for (int64_t i = 0; i < given.numel(); ++i) fill(select(self, d, p[i]), value);
 }
 
-Tensor index_fill_scalar(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value) {
+Tensor index_fill_scalar(const Tensor& self, int64_t dim, const Tensor& index,
+                         const Scalar& value) {
   Tensor out = preserving_clone(self);
   index_fill_scalar_(out, dim, index, value);
   return out;
@@ -228,7 +233,8 @@ static Scalar only_value(const Tensor& value) {
 void index_fill_tensor_(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& value) {
   index_fill_scalar_(self, dim, index, only_value(value));
 }
-Tensor index_fill_tensor(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& value) {
+Tensor index_fill_tensor(const Tensor& self, int64_t dim, const Tensor& index,
+                         const Tensor& value) {
   return index_fill_scalar(self, dim, index, only_value(value));
 }
 
@@ -281,7 +287,8 @@ void divide_slices(const Tensor& self, int64_t dim, const std::vector<int64_t>& 
 void index_reduce_(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source,
                    std::string_view reduce, bool include_self) {
   check(reduce == "prod" || reduce == "mean" || reduce == "amax" || reduce == "amin",
-        "index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got ", reduce, ".");
+        "index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got ", reduce,
+        ".");
   warn("index_reduce() is in beta and the API may change at any time.");
   const int64_t d = wrap_dim(dim, self.dim());
   check_add("index_reduce", self, d, index, source);

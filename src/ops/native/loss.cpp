@@ -45,11 +45,13 @@ Tensor soft_margin_loss(const Tensor& x, const Tensor& y, int64_t reduction) {
   return reduced(soft_margin_terms(x, y), reduction);
 }
 
-Tensor binary_cross_entropy(const Tensor& x, const Tensor& y, const Tensor& weight, int64_t reduction) {
+Tensor binary_cross_entropy(const Tensor& x, const Tensor& y, const Tensor& weight,
+                            int64_t reduction) {
   check_value(x.sizes() == y.sizes(), "Using a target size (", y.sizes(),
               ") that is different to the input size (", x.sizes(),
               ") is deprecated. Please ensure they have the same size.");
-  const Tensor real = to_dtype(contiguous(x), x.dtype() == DType::Double ? DType::Double : DType::Float);
+  const Tensor real =
+      to_dtype(contiguous(x), x.dtype() == DType::Double ? DType::Double : DType::Float);
   if (!x.is_meta()) {
     auto in_range = [&]<class T>() {
       for (int64_t i = 0; i < real.numel(); ++i)
@@ -64,8 +66,8 @@ Tensor binary_cross_entropy(const Tensor& x, const Tensor& y, const Tensor& weig
 
 Tensor binary_cross_entropy_with_logits(const Tensor& x, const Tensor& y, const Tensor& weight,
                                         const Tensor& pos_weight, int64_t reduction) {
-  check_value(x.sizes() == y.sizes(), "Target size (", y.sizes(), ") must be the same as input size (",
-              x.sizes(), ")");
+  check_value(x.sizes() == y.sizes(), "Target size (", y.sizes(),
+              ") must be the same as input size (", x.sizes(), ")");
   Tensor terms;
   if (pos_weight.defined()) {  // (1 - y) x - (1 + (p - 1) y) log sigmoid(x)
     Tensor one = wrapped_number(Scalar(1.0));
@@ -143,15 +145,18 @@ double nll_terms(const NllShape& s, const T* x, const int64_t* target, const T* 
 
 }  // namespace
 
-std::tuple<Tensor, Tensor> nll_loss_forward(const Tensor& self, const Tensor& target, const Tensor& weight,
-                                            int64_t reduction, int64_t ignore_index) {
+std::tuple<Tensor, Tensor> nll_loss_forward(const Tensor& self, const Tensor& target,
+                                            const Tensor& weight, int64_t reduction,
+                                            int64_t ignore_index) {
   check_nll(self, target, weight);
   const DType compute = opmath(self.dtype());
   Dims none_sizes(target.sizes());
-  Tensor out = empty_tensor(reduction == 0 ? IntRef(none_sizes) : IntRef(), self.dtype(), self.device());
+  Tensor out =
+      empty_tensor(reduction == 0 ? IntRef(none_sizes) : IntRef(), self.dtype(), self.device());
   Tensor total = empty_tensor({}, self.dtype(), self.device());
   if (out.is_meta()) return {out, total};
-  const Tensor x = to_dtype(contiguous(self), compute), t = to_dtype(contiguous(target), DType::Int64);
+  const Tensor x = to_dtype(contiguous(self), compute),
+               t = to_dtype(contiguous(target), DType::Int64);
   const Tensor w = weight.defined() ? to_dtype(contiguous(weight), compute) : Tensor();
   visit(RealFloatTypes{}, compute, "nll_loss_out_frame", [&]<class T>() {
     Tensor terms = reduction == 0 ? empty_tensor(none_sizes, compute) : Tensor();
@@ -166,13 +171,15 @@ std::tuple<Tensor, Tensor> nll_loss_forward(const Tensor& self, const Tensor& ta
   return {out, total};
 }
 
-Tensor nll_loss_backward(const Tensor& grad, IntRef sizes, const Tensor& target, const Tensor& weight,
-                         int64_t reduction, int64_t ignore_index, const Tensor& total_weight) {
+Tensor nll_loss_backward(const Tensor& grad, IntRef sizes, const Tensor& target,
+                         const Tensor& weight, int64_t reduction, int64_t ignore_index,
+                         const Tensor& total_weight) {
   const DType compute = opmath(grad.dtype());
   Tensor dx = full(sizes, Scalar(0), compute, grad.device());
   if (dx.is_meta()) return to_dtype(dx, grad.dtype());
   const NllShape s = nll_shape(sizes);
-  const Tensor g = to_dtype(contiguous(grad), compute), t = to_dtype(contiguous(target), DType::Int64);
+  const Tensor g = to_dtype(contiguous(grad), compute),
+               t = to_dtype(contiguous(target), DType::Int64);
   const Tensor w = weight.defined() ? to_dtype(contiguous(weight), compute) : Tensor();
   const double scale = reduction == 1 ? 1.0 / item(total_weight).to_double() : 1.0;
   visit(RealFloatTypes{}, compute, "nll_loss_backward", [&]<class T>() {

@@ -134,10 +134,14 @@ Tensor masked_select(const Tensor& self, const Tensor& mask) {
 }
 
 void masked_scatter_(const Tensor& self, const Tensor& mask, const Tensor& source) {
-  check(self.dtype() == source.dtype(), "masked_scatter: expected self and source to have same dtypes "
-        "but got", self.dtype(), " and ", source.dtype());
-  check(mask.dtype() == DType::Bool, "masked_scatter_ only supports boolean masks, but got mask with "
-        "dtype ", mask.dtype());
+  check(self.dtype() == source.dtype(),
+        "masked_scatter: expected self and source to have same dtypes "
+        "but got",
+        self.dtype(), " and ", source.dtype());
+  check(mask.dtype() == DType::Bool,
+        "masked_scatter_ only supports boolean masks, but got mask with "
+        "dtype ",
+        mask.dtype());
   check_no_internal_overlap(self);
   if (self.is_meta()) return;
   const Tensor m = contiguous(expand(mask, self.sizes()));
@@ -180,7 +184,8 @@ Tensor take(const Tensor& self, const Tensor& index) {
   check(index.dtype() == DType::Int64, "take(): Expected a long tensor for index, but got ",
         index.dtype());
   Tensor out = empty_tensor(index.sizes(), self.dtype(), self.device());
-  check_index(self.numel() != 0 || index.numel() == 0, "take(): tried to take from an empty tensor");
+  check_index(self.numel() != 0 || index.numel() == 0,
+              "take(): tried to take from an empty tensor");
   if (out.is_meta() || out.numel() == 0) return out;
   const Tensor at = flat_positions(index, self.numel()), from = contiguous(self);
   const GatherRow row = gather_row(self.itemsize());
@@ -194,8 +199,10 @@ Tensor take(const Tensor& self, const Tensor& index) {
 void put_(const Tensor& self, const Tensor& index, const Tensor& source, bool accumulate) {
   check(index.dtype() == DType::Int64, "put_(): Expected a long tensor for index, but got ",
         index.dtype());
-  check(self.dtype() == source.dtype(), "put_(): self and source expected to have the same dtype, but "
-        "got self.dtype = ", self.dtype(), " and source.dtype = ", source.dtype());
+  check(self.dtype() == source.dtype(),
+        "put_(): self and source expected to have the same dtype, but "
+        "got self.dtype = ",
+        self.dtype(), " and source.dtype = ", source.dtype());
   check_index(source.numel() == index.numel(), "put_(): Expected source and index to have the same "
               "number of elements, but got source.numel() = ", source.numel(), ", index.numel() = ",
               index.numel());

@@ -19,7 +19,8 @@ Tensor block_of(const Tensor& self) {
   return empty_like_tensor(self, self.dtype());
 }
 
-// f.template operator()<T>(T* out, n) on the memory of self; a complex tensor as twice as many reals.
+// f.template operator()<T>(T* out, n) on the memory of self; a complex tensor as twice as many
+// reals.
 template <class Types, class F>
 void fill_block(Types types, const Tensor& self, const char* name, F&& f) {
   if (self.is_meta()) return;
@@ -32,8 +33,8 @@ void fill_block(Types types, const Tensor& self, const char* name, F&& f) {
 
 using IntegerTypes = TypeList<float, double, half, bfloat16, int64_t, int32_t, int16_t, int8_t,
                               uint8_t, bool>;
-using RangeTypes = TypeList<float, double, half, bfloat16, int64_t, int32_t, int16_t, int8_t, uint8_t,
-                            bool, uint16_t, uint32_t, uint64_t>;
+using RangeTypes = TypeList<float, double, half, bfloat16, int64_t, int32_t, int16_t, int8_t,
+                            uint8_t, bool, uint16_t, uint32_t, uint64_t>;
 
 struct Limits {
   double low, high;     // numbers that the type holds
@@ -59,8 +60,8 @@ void uniform_(const Tensor& self, double from, double to, Generator* generator) 
   const char* name = cpp_type_name(real);
   check(from >= l.low && from <= l.high, "from is out of bounds for ", name);
   check(to >= l.low && to <= l.high, "to is out of bounds for ", name);
-  check(from <= to, "uniform_ expects to return a [from, to) range, but found from=", from, " > to=",
-        to);
+  check(from <= to, "uniform_ expects to return a [from, to) range, but found from=", from,
+        " > to=", to);
   check(to - from <= l.high, "uniform_ expects to-from <= std::numeric_limits<", name,
         ">::max(), but found to=", to, " and from=", from,
         " which result in to-from to exceed the limit");
@@ -158,21 +159,26 @@ int64_t highest_of(DType d) {
 
 }  // namespace
 
-void random_from_(const Tensor& self, int64_t from, std::optional<int64_t> to, Generator* generator) {
+void random_from_(const Tensor& self, int64_t from, std::optional<int64_t> to,
+                  Generator* generator) {
   const DType d = self.dtype();
-  check(!is_complex(d), "check_random_bounds handles only integral, floating-point and boolean types");
+  check(!is_complex(d),
+        "check_random_bounds handles only integral, floating-point and boolean types");
   if (!to) {
     if (from == INT64_MIN) return random_range(self, 0, 0, generator);
     const int64_t high = highest_of(d);
     check_bound(from, d, "from");
     return random_range(self, from, uint64_t(high) - uint64_t(from) + 1, generator);
   }
-  check(from < *to, "random_ expects 'from' to be less than 'to', but got from=", from, " >= to=", *to);
+  check(from < *to, "random_ expects 'from' to be less than 'to', but got from=", from,
+        " >= to=", *to);
   int64_t low = from, high = *to;
   if (is_floating(d)) {
     visit(FloatTypes{}, d, "random_", [&]<class T>() { snap_random_bounds<T>(low, high); });
-    check(low < high, "random_ expects 'from' casted to dtype to be less than 'to' casted to dtype, "
-          "but got from=", low, " >= to=", high);
+    check(low < high,
+          "random_ expects 'from' casted to dtype to be less than 'to' casted to dtype, "
+          "but got from=",
+          low, " >= to=", high);
   }
   check_bound(low, d, "from");
   check_bound(high - 1, d, "to - 1");

@@ -4,8 +4,10 @@
 namespace rl::native {
 
 Tensor sum(const Tensor& self, std::optional<IntRef> dim, bool keepdim, std::optional<DType> dtype);
-Tensor mean(const Tensor& self, std::optional<IntRef> dim, bool keepdim, std::optional<DType> dtype);
-Tensor prod(const Tensor& self, std::optional<int64_t> dim, bool keepdim, std::optional<DType> dtype);
+Tensor mean(const Tensor& self, std::optional<IntRef> dim, bool keepdim,
+            std::optional<DType> dtype);
+Tensor prod(const Tensor& self, std::optional<int64_t> dim, bool keepdim,
+            std::optional<DType> dtype);
 Tensor any(const Tensor& self, std::optional<IntRef> dim, bool keepdim);
 Tensor all(const Tensor& self, std::optional<IntRef> dim, bool keepdim);
 

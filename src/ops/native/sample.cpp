@@ -9,7 +9,8 @@
 namespace rl::native {
 void uniform_(const Tensor& self, double from, double to, Generator* generator);
 void normal_(const Tensor& self, double mean, double std, Generator* generator);
-void random_from_(const Tensor& self, int64_t from, std::optional<int64_t> to, Generator* generator);
+void random_from_(const Tensor& self, int64_t from, std::optional<int64_t> to,
+                  Generator* generator);
 void bernoulli_float_(const Tensor& self, double p, Generator* generator);
 Tensor empty_like(const Tensor& self, std::optional<DType> dtype, std::optional<Device> device,
                   std::optional<MemoryFormat> format);
@@ -17,7 +18,8 @@ Tensor empty_like(const Tensor& self, std::optional<DType> dtype, std::optional<
 namespace {
 Generator& of(Generator* g) { return generator_or_default(g); }
 
-Tensor fresh(IntRef size, std::optional<DType> dtype, DType otherwise, std::optional<Device> device) {
+Tensor fresh(IntRef size, std::optional<DType> dtype, DType otherwise,
+             std::optional<Device> device) {
   return empty_tensor(size, dtype.value_or(otherwise), device.value_or(Device{}));
 }
 }  // namespace
@@ -161,9 +163,10 @@ Tensor poisson(const Tensor& self, Generator* generator) {
 Tensor binomial(const Tensor& count, const Tensor& prob, Generator* generator) {
   check_value(is_floating(count.dtype()), "binomial only supports floating-point dtypes for count, "
               "got: ", count.dtype());
-  check_value(is_floating(prob.dtype()), "binomial only supports floating-point dtypes for prob, got: ",
-              prob.dtype());
-  check(count.dtype() == prob.dtype(), "Found dtype ", prob.dtype(), " but expected ", count.dtype());
+  check_value(is_floating(prob.dtype()),
+              "binomial only supports floating-point dtypes for prob, got: ", prob.dtype());
+  check(count.dtype() == prob.dtype(), "Found dtype ", prob.dtype(), " but expected ",
+        count.dtype());
   const Dims sizes = broadcast_shapes(count.sizes(), prob.sizes());
   Tensor out = empty_tensor(sizes, count.dtype(), count.device());
   if (out.is_meta()) return out;
@@ -174,10 +177,11 @@ Tensor binomial(const Tensor& count, const Tensor& prob, Generator* generator) {
   return out;
 }
 
-Tensor multinomial(const Tensor& self, int64_t num_samples, bool replacement, Generator* generator) {
+Tensor multinomial(const Tensor& self, int64_t num_samples, bool replacement,
+                   Generator* generator) {
   check(self.dim() == 1 || self.dim() == 2, "prob_dist must be 1 or 2 dim");
-  check(is_floating(self.dtype()), "multinomial only supports floating-point dtypes for input, got: ",
-        self.dtype());
+  check(is_floating(self.dtype()),
+        "multinomial only supports floating-point dtypes for input, got: ", self.dtype());
   check(num_samples > 0, "cannot sample n_sample <= 0 samples");
   const int64_t n = self.size(-1);
   check(replacement || num_samples <= n,
@@ -191,8 +195,8 @@ Tensor multinomial(const Tensor& self, int64_t num_samples, bool replacement, Ge
   if (out.is_meta() || out.numel() == 0) return out;
   const Tensor weights = contiguous(self);
   visit(FloatTypes{}, self.dtype(), "multinomial_with_replacement_kernel_impl", [&]<class T>() {
-    sample_multinomial<T>(of(generator), out.data<int64_t>(), weights.data<T>(), self.numel() / n, n,
-                          num_samples, replacement);
+    sample_multinomial<T>(of(generator), out.data<int64_t>(), weights.data<T>(), self.numel() / n,
+                          n, num_samples, replacement);
   });
   return out;
 }
@@ -222,17 +226,19 @@ Tensor _sample_dirichlet(const Tensor& self, Generator* generator) {
 // ---- dropout
 // The mask (true: kept) and input * (mask * scale), in one pass over the input.
 std::tuple<Tensor, Tensor> _fused_dropout(const Tensor& self, double p, Generator* generator) {
-  check(is_differentiable(self.dtype()), "result type Float can't be cast to the desired output type ",
-        self.dtype());
+  check(is_differentiable(self.dtype()),
+        "result type Float can't be cast to the desired output type ", self.dtype());
   Tensor mask = empty_like_tensor(self, DType::Bool);
   bernoulli_float_(mask, 1 - p, generator);
   return {_scale_kept(self, mask, 1 / (1 - p)), mask};
 }
 
-std::tuple<Tensor, Tensor> native_dropout(const Tensor& input, double p, std::optional<bool> train) {
+std::tuple<Tensor, Tensor> native_dropout(const Tensor& input, double p,
+                                          std::optional<bool> train) {
   if (input.numel() == 0) return {input, empty_like_tensor(input, DType::Bool)};
   if (train && !*train)
-    return {preserving_clone(input), full(input.sizes(), Scalar(true), DType::Bool, input.device())};
+    return {preserving_clone(input),
+            full(input.sizes(), Scalar(true), DType::Bool, input.device())};
   Tensor mask = empty_like_tensor(input, DType::Bool);
   bernoulli_float_(mask, 1 - p, nullptr);
   return {_scale_kept(input, mask, p == 1 ? 0.0 : 1 / (1 - p)), mask};
@@ -240,9 +246,12 @@ std::tuple<Tensor, Tensor> native_dropout(const Tensor& input, double p, std::op
 
 // ---- rrelu
 namespace {
-void check_rrelu(const Tensor& self, const Tensor& noise, const Scalar& lower, const Scalar& upper) {
-  check(noise.sizes() == self.sizes(), "noise tensor shape must match self tensor shape. Got self.shape "
-        "= ", self.sizes(), " noise.shape = ", noise.sizes());
+void check_rrelu(const Tensor& self, const Tensor& noise, const Scalar& lower,
+                 const Scalar& upper) {
+  check(noise.sizes() == self.sizes(),
+        "noise tensor shape must match self tensor shape. Got self.shape "
+        "= ",
+        self.sizes(), " noise.shape = ", noise.sizes());
   check(lower.to_double() <= upper.to_double(),
         "Lower bound should be less than or equal to the upper bound");
 }
@@ -258,10 +267,11 @@ Tensor rrelu_with_noise(const Tensor& self, const Tensor& noise, const Scalar& l
   const Tensor in = contiguous(self);
   const bool direct = noise.is_contiguous() && noise.dtype() == self.dtype();
   const Tensor block = direct ? noise : empty_tensor(self.sizes(), self.dtype());
-  visit(TypeList<float, double, bfloat16>{}, self.dtype(), "rrelu_with_noise_out_cpu", [&]<class T>() {
-    sample_rrelu<T>(of(generator), out.data<T>(), block.data<T>(), in.data<T>(), out.numel(),
-                    lower.to_double(), upper.to_double());
-  });
+  visit(TypeList<float, double, bfloat16>{}, self.dtype(), "rrelu_with_noise_out_cpu",
+        [&]<class T>() {
+          sample_rrelu<T>(of(generator), out.data<T>(), block.data<T>(), in.data<T>(), out.numel(),
+                          lower.to_double(), upper.to_double());
+        });
   if (!direct) copy_into(noise, block);
   return out;
 }

@@ -113,7 +113,8 @@ Tensor each(const Tensor& model, const Tensor* const* in, int count, const char*
 }  // namespace
 
 Tensor _standard_gamma_grad(const Tensor& self, const Tensor& output) {
-  check(self.dtype() == output.dtype(), "Found dtype ", output.dtype(), " but expected ", self.dtype());
+  check(self.dtype() == output.dtype(), "Found dtype ", output.dtype(), " but expected ",
+        self.dtype());
   const Tensor* in[] = {&self, &output};
   return each(self, in, 2, "_standard_gamma_grad_cpu",
               [](const double* v) { return gamma_grad(v[0], v[1]); });

@@ -185,12 +185,13 @@ void scatter_value_(const Tensor& self, int64_t dim, const Tensor& index, const 
 }
 void scatter_reduce_src_(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
                          std::string_view reduce) {
-  warn("The reduce argument of torch.scatter with Tensor src is deprecated and will be removed in a "
-       "future PyTorch release. Use torch.scatter_reduce instead for more reduction options.");
+  warn(
+      "The reduce argument of torch.scatter with Tensor src is deprecated and will be removed in a "
+      "future PyTorch release. Use torch.scatter_reduce instead for more reduction options.");
   scatter_into(deprecated_reduce(reduce), self, dim, index, src, "scatter");
 }
-void scatter_reduce_value_(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value,
-                           std::string_view reduce) {
+void scatter_reduce_value_(const Tensor& self, int64_t dim, const Tensor& index,
+                           const Scalar& value, std::string_view reduce) {
   const Combine how = deprecated_reduce(reduce);
   check_scatter(self, wrap_dim(dim, self.dim()), index, nullptr, "scatter");
   scatter_into(how, self, dim, index, value_like(self, index, value), "scatter");

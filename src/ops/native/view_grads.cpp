@@ -73,10 +73,11 @@ void scatter_add(const Tensor& memory, const Tensor& grad, IntRef sizes, IntRef 
 }
 }  // namespace
 
-// The storage of the input, from its first element on, receives the sum of the gradients of all view
-// elements at an address; an input that overlaps itself shares it among its own elements evenly.
-Tensor as_strided_backward(const Tensor& grad, IntRef input_sizes, IntRef input_strides, IntRef size,
-                           IntRef stride, std::optional<int64_t> storage_offset) {
+// The storage of the input, from its first element on, receives the sum of the gradients of all
+// view elements at an address; an input that overlaps itself shares it among its own elements
+// evenly.
+Tensor as_strided_backward(const Tensor& grad, IntRef input_sizes, IntRef input_strides,
+                           IntRef size, IntRef stride, std::optional<int64_t> storage_offset) {
   const int64_t reach = std::max(storage_bytes_needed(input_sizes, input_strides, 0, 1),
                                  storage_bytes_needed(size, stride, storage_offset.value_or(0), 1));
   Tensor memory = full({reach}, Scalar(0), grad.dtype(), grad.device());

@@ -14,7 +14,8 @@ Dims infer_size(IntRef shape, int64_t numel) {
       check(at < 0, "only one dimension can be inferred");
       at = int64_t(i);
     } else {
-      check(shape[i] >= 0, "invalid shape dimension ", shape[i], " at index ", i, " of shape ", shape);
+      check(shape[i] >= 0, "invalid shape dimension ", shape[i], " at index ", i, " of shape ",
+            shape);
       check(!__builtin_mul_overflow(known, shape[i], &known), "shape '", shape, "' is too large");
     }
   }
@@ -81,7 +82,8 @@ Tensor reshape(const Tensor& self, IntRef size) {
 
 Tensor alias_view(const Tensor& self) { return rl::alias(self); }
 
-static Tensor retyped(const Tensor& self, DType dtype, IntRef sizes, IntRef strides, int64_t offset) {
+static Tensor retyped(const Tensor& self, DType dtype, IntRef sizes, IntRef strides,
+                      int64_t offset) {
   Tensor out = rl::alias(self, sizes, strides, offset);
   out->dtype = dtype;
   return out;
@@ -92,8 +94,8 @@ Tensor view_dtype(const Tensor& self, DType dtype) {
   if (from == to) return retyped(self, dtype, self.sizes(), self.strides(), self.offset());
   check(self.dim() > 0, "self.dim() cannot be 0 to view ", self.dtype(), " as ", dtype,
         " (different element sizes)");
-  check(self.strides().back() == 1, "self.stride(-1) must be 1 to view ", self.dtype(), " as ", dtype,
-        " (different element sizes), but got ", self.strides().back());
+  check(self.strides().back() == 1, "self.stride(-1) must be 1 to view ", self.dtype(), " as ",
+        dtype, " (different element sizes), but got ", self.strides().back());
   Dims sizes(self.sizes()), strides(self.strides());
   const size_t last = sizes.size() - 1;
   if (from > to) {
@@ -173,7 +175,8 @@ Tensor transpose(const Tensor& self, int64_t dim0, int64_t dim1) {
 }
 
 Tensor t(const Tensor& self) {
-  check(self.dim() <= 2, "t() expects a tensor with <= 2 dimensions, but self is ", self.dim(), "D");
+  check(self.dim() <= 2, "t() expects a tensor with <= 2 dimensions, but self is ", self.dim(),
+        "D");
   return self.dim() < 2 ? rl::alias(self) : transpose(self, 0, 1);
 }
 
@@ -269,8 +272,9 @@ Tensor as_strided(const Tensor& self, IntRef size, IntRef stride, std::optional<
   check(at >= 0, "Tensor: invalid storage offset ", at);
   const int64_t need = storage_bytes_needed(size, stride, at, self.itemsize());
   check(need <= int64_t(self.storage()->nbytes()), "setStorage: sizes ", size, ", strides ", stride,
-        ", storage offset ", at, ", and itemsize ", self.itemsize(), " requiring a storage size of ",
-        need, " are out of bounds for storage of size ", self.storage()->nbytes());
+        ", storage offset ", at, ", and itemsize ", self.itemsize(),
+        " requiring a storage size of ", need, " are out of bounds for storage of size ",
+        self.storage()->nbytes());
   return rl::alias(self, size, stride, at);
 }
 
@@ -278,7 +282,8 @@ Tensor unfold(const Tensor& self, int64_t dimension, int64_t size, int64_t step)
   const size_t d = size_t(wrap_dim(dimension, self.dim()));
   const int64_t have = self.dim() == 0 ? 1 : self.sizes()[d];
   check(size >= 0, "size is ", size, " but must be >= 0");
-  check(size <= have, "maximum size for tensor at dimension ", d, " is ", have, " but size is ", size);
+  check(size <= have, "maximum size for tensor at dimension ", d, " is ", have, " but size is ",
+        size);
   check(step > 0, "step is ", step, " but must be > 0");
   Dims sizes(self.sizes()), strides(self.strides());
   const int64_t stride = self.dim() == 0 ? 1 : strides[d];
@@ -321,11 +326,13 @@ Tensor view_as_complex(const Tensor& self) {
 
 std::vector<Tensor> split_size(const Tensor& self, int64_t split_size, int64_t dim) {
   check(self.dim() > 0, "split expects at least a 1-dimensional tensor");
-  check(split_size >= 0, "split expects split_size be non-negative, but got split_size=", split_size);
+  check(split_size >= 0,
+        "split expects split_size be non-negative, but got split_size=", split_size);
   const int64_t n = self.size(dim);
   check(split_size > 0 || n == 0, "split_size can only be 0 if dimension size is 0, but got "
         "dimension size of ", n);
-  const int64_t count = split_size == 0 ? 1 : std::max<int64_t>((n + split_size - 1) / split_size, 1);
+  const int64_t count =
+      split_size == 0 ? 1 : std::max<int64_t>((n + split_size - 1) / split_size, 1);
   std::vector<Tensor> out;
   out.reserve(size_t(count));
   for (int64_t i = 0; i < count; ++i)
