@@ -187,6 +187,11 @@ Tensor cat(TensorList tensors, int64_t dim) {
   auto skipped = [](const Tensor& t) { return t.dim() == 1 && t.numel() == 0; };
   const Tensor* model = nullptr;
   for (const Tensor& t : tensors) {
+    if (!t.defined())
+      fail_as(ErrorKind::Type, "expected Tensor as element ", &t - tensors.begin(),
+              " in argument 0, but got NoneType");
+    check(t.device().type == tensors[0].device().type, "Tensor on device ", t.device(),
+          " is not on the expected device ", tensors[0].device(), "!");
     check(t.dim() > 0, "zero-dimensional tensor (at position ", &t - tensors.begin(),
           ") cannot be concatenated");
     if (!model || (skipped(*model) && !skipped(t))) model = &t;
