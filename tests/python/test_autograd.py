@@ -255,7 +255,8 @@ def test_version_error():
     a.add_(1)
     assert message(y.sum().backward) == (
         "one of the variables needed for gradient computation has been modified by an inplace "
-        "operation: [torch.FloatTensor [3]] is at version 1; expected version 0 instead. Hint: enable "
+        "operation: [torch.FloatTensor [3]] is at version 1; expected version 0 instead. "
+        "Hint: enable "
         "anomaly detection to find the operation that failed to compute its gradient, with "
         "torch.autograd.set_detect_anomaly(True, check_nan=False)."
     )

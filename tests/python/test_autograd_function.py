@@ -177,7 +177,8 @@ def test_errors():
     cases = [
         (
             lambda: run(double, lambda c, g: g[:2], x),
-            r"Function FooBackward returned an invalid gradient at index 0 - got \[2\] but expected shape "
+            r"Function FooBackward returned an invalid gradient at index 0 - got \[2\] "
+            r"but expected shape "
             r"compatible with \[3\]",
         ),
         (

@@ -203,10 +203,14 @@ def _batched_grads(outputs, grads, retain_graph, create_graph, inputs, allow_unu
     for i, (g, o) in enumerate(zip(grads, outputs)):
         if g is not None and isinstance(o, torch.Tensor) and g.shape[1:] != o.shape:
             raise RuntimeError(
-                f"If `is_grads_batched=True`, we interpret the first dimension of each grad_output as "
-                f"the batch dimension. The sizes of the remaining dimensions are expected to match the "
-                f"shape of corresponding output, but a mismatch was detected: grad_output[{i}] has a "
-                f"shape of {g.shape} and output[{i}] has a shape of {o.shape}. If you only want some "
+                f"If `is_grads_batched=True`, we interpret the first dimension of each "
+                f"grad_output as "
+                f"the batch dimension. The sizes of the remaining dimensions are expected "
+                f"to match the "
+                f"shape of corresponding output, but a mismatch was detected: "
+                f"grad_output[{i}] has a "
+                f"shape of {g.shape} and output[{i}] has a shape of {o.shape}. If you "
+                f"only want some "
                 f"tensors in `grad_output` to be considered batched, consider using vmap."
             )
     n = sizes.pop()

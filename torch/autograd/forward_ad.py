@@ -12,7 +12,7 @@ _current_level = -1
 
 
 def enter_dual_level():
-    """Open a level: tensors made dual inside carry tangents until it is left. Returns its number."""
+    """Open a level: tensors made dual inside carry tangents until it is left; gives its number."""
     global _current_level
     level = _C._enter_dual_level()
     if level != _current_level + 1:

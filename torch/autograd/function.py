@@ -46,7 +46,7 @@ class FunctionCtx:
         self.non_differentiable = args
 
     def set_materialize_grads(self, value: bool):
-        """Whether backward sees zeros (the default) or ``None`` for gradients that are not there."""
+        """Whether backward sees zeros (the default) or ``None`` for absent gradients."""
         self.materialize_grads = value
 
 

@@ -71,12 +71,15 @@ def _fill(grads, refs, strict, stage, create_graph, index=None):
     """Zeros for gradients that are not there; an error in strict mode, which says where."""
     where = {
         "back": "Output {}is independent of input {}. This is not allowed in strict mode.",
-        "back_trick": "The gradient with respect to the input {1} is independent of entry {0}in the "
+        "back_trick": "The gradient with respect to the input {1} is independent of "
+        "entry {0}in the "
         "grad_outputs when using the double backward trick to compute forward mode "
         "gradients. This is not allowed in strict mode.",
-        "double_back": "The jacobian of the user-provided function is independent of input {1}. This "
+        "double_back": "The jacobian of the user-provided function is independent of "
+        "input {1}. This "
         "is not allowed in strict mode.",
-        "double_back_trick": "The hessian of the user-provided function is independent of entry {1} "
+        "double_back_trick": "The hessian of the user-provided function is independent "
+        "of entry {1} "
         "in the grad_jacobian. This is not allowed in strict mode as it prevents "
         "from using the double backward trick to replace forward mode AD.",
     }
@@ -122,7 +125,7 @@ def vjp(func, inputs, v=None, create_graph=False, strict=False):
     Args:
         func (callable): tensors to a tensor or a tuple of tensors.
         inputs (tuple of Tensor, or Tensor): arguments of `func`.
-        v (tuple of Tensor, or Tensor): of the sizes of the outputs; may be left out for one element.
+        v (tuple of Tensor, or Tensor): of the outputs' sizes; may be left out for one element.
         create_graph (bool): the results can be differentiated again.
         strict (bool): an error where an output does not depend on an input, instead of zeros.
 
@@ -152,8 +155,8 @@ def vjp(func, inputs, v=None, create_graph=False, strict=False):
 
 
 def jvp(func, inputs, v=None, create_graph=False, strict=False):
-    """The outputs of `func` at `inputs`, and ``J v``. Arguments as in :func:`vjp`; `v` has the sizes of
-    the inputs. It differentiates ``u^T J``, which is linear in u, by u."""
+    """The outputs of `func` at `inputs`, and ``J v``. Arguments as in :func:`vjp`; `v` has the
+    sizes of the inputs. It differentiates ``u^T J``, which is linear in u, by u."""
     with torch.enable_grad():
         many, inputs = _as_tuple(inputs, "inputs", "jvp")
         inputs = _leaves(inputs, create_graph, True)
@@ -364,8 +367,8 @@ def _vector(v, inputs, many, name, create_graph):
 
 
 def vhp(func, inputs, v=None, create_graph=False, strict=False):
-    """The value of a scalar function, and ``v^T H``. Arguments as in :func:`vjp`; `v` has the sizes of
-    the inputs."""
+    """The value of a scalar function, and ``v^T H``. Arguments as in :func:`vjp`; `v` has the
+    sizes of the inputs."""
     with torch.enable_grad():
         many, inputs = _as_tuple(inputs, "inputs", "vhp")
         inputs = _leaves(inputs, create_graph, True)
@@ -380,8 +383,8 @@ def vhp(func, inputs, v=None, create_graph=False, strict=False):
 
 
 def hvp(func, inputs, v=None, create_graph=False, strict=False):
-    """The value of a scalar function, and ``H v``. Arguments as in :func:`vhp`, which is faster where
-    the Hessian is symmetric."""
+    """The value of a scalar function, and ``H v``. Arguments as in :func:`vhp`, which is faster
+    where the Hessian is symmetric."""
     with torch.enable_grad():
         many, inputs = _as_tuple(inputs, "inputs", "hvp")
         inputs = _leaves(inputs, create_graph, True)

@@ -77,7 +77,7 @@ def _of_outputs(func, part):
 
 
 def _of_inputs(func, inputs, imaginary):
-    """(function, inputs) where the real or the imaginary part of each complex input is the input."""
+    """(function, inputs) with the real or the imaginary part of complex inputs as the input."""
     def wrapped(*parts):
         full = []
         for part, x in zip(parts, inputs):
@@ -232,7 +232,8 @@ def _check_nondet(first, second, tol):
         if a.numel() and (a - b).abs().max() > tol:
             raise GradcheckError(
                 "Backward is not reentrant, i.e., running backward with same input and grad_output "
-                "multiple times gives different values, although analytical gradient matches numerical "
+                "multiple times gives different values, although analytical gradient "
+                "matches numerical "
                 f"gradient.The tolerance for nondeterminism was {tol}.{_NONDET}"
             )
 
@@ -543,8 +544,8 @@ def gradcheck(func, inputs, *, eps=1e-6, atol=1e-5, rtol=1e-3, raise_exception=T
 
     Args:
         func (callable): tensors to a tensor or a tuple of tensors.
-        inputs (tuple of Tensor, or Tensor): those that require gradients are checked; they should be
-            float64 or complex128.
+        inputs (tuple of Tensor, or Tensor): those that require gradients are checked; they should
+            be float64 or complex128.
         eps (float): half the width of the differences.
         atol, rtol (float): tolerances.
         raise_exception (bool): an error says what is wrong; else the result is False.

@@ -13,7 +13,7 @@ __all__ = ["saved_tensors_hooks", "save_on_cpu", "disable_saved_tensors_hooks",
 
 
 class Node(ABC):
-    """What ``tensor.grad_fn`` is: a function that turns gradients of outputs into those of inputs."""
+    """What ``tensor.grad_fn`` is: it turns gradients of outputs into those of inputs."""
 
     @abstractmethod
     def name(self):
@@ -30,7 +30,7 @@ class Node(ABC):
 
     @abstractmethod
     def register_hook(self, fn):
-        """``fn(grad_inputs, grad_outputs)`` runs after the node and may return new `grad_inputs`."""
+        """``fn(grad_inputs, grad_outputs)`` runs after the node; it may return new `grad_inputs`."""
 
     @abstractmethod
     def register_prehook(self, fn):
@@ -228,7 +228,7 @@ _stream_options = {"warn_on_accumulate_grad_stream_mismatch": True,
 
 
 def set_warn_on_accumulate_grad_stream_mismatch(enabled):
-    """Whether to warn of gradients from another stream. There are no streams on a CPU: remembered."""
+    """Whether to warn of gradients from another stream. A CPU has no streams: remembered."""
     _stream_options["warn_on_accumulate_grad_stream_mismatch"] = bool(enabled)
 
 
@@ -266,7 +266,8 @@ class _AllowMutationOnSavedContext:
     def _unpack(self, kept):
         if not self.active:
             raise AssertionError(
-                "Trying to backward outside of the 'allow_mutation_on_saved_tensors' context in which "
+                "Trying to backward outside of the 'allow_mutation_on_saved_tensors' "
+                "context in which "
                 "the graph was originally recorded."
             )
         return kept.tensor

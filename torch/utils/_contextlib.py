@@ -45,8 +45,10 @@ def context_decorator(ctx, func):
     if callable(ctx) and hasattr(ctx, "__enter__"):
         raise AssertionError(
             f"Passed in {ctx} is both callable and also a valid context manager (has __enter__), "
-            "making it ambiguous which interface to use.  If you intended to pass a context manager "
-            "factory, rewrite your call as context_decorator(lambda: ctx()); if you intended to pass "
+            "making it ambiguous which interface to use.  If you intended to pass a "
+            "context manager "
+            "factory, rewrite your call as context_decorator(lambda: ctx()); if you "
+            "intended to pass "
             "a context manager directly, rewrite your call as context_decorator(lambda: ctx)"
         )
     factory = ctx if callable(ctx) else lambda: ctx

@@ -1,4 +1,4 @@
-"""Checkpointing of activations: a part of a model keeps its inputs only and runs again in backward."""
+"""Checkpointing: a part of a model keeps its inputs only and runs again in backward."""
 
 import torch
 from torch import _C
@@ -173,7 +173,7 @@ def set_checkpoint_early_stop(enable):
 
 
 def set_checkpoint_debug_enabled(enabled):
-    """Whether checkpoints inside the ``with`` report mismatches with the operations of both runs."""
+    """Whether checkpoints inside the ``with`` report mismatches with all operations."""
     return _Flag("_debug", enabled)
 
 
@@ -245,7 +245,8 @@ class _Frame:
             if i >= wanted:
                 if self.check is not None and not self.early_stop:
                     raise CheckpointError(
-                        "torch.utils.checkpoint: trying to save more tensors during recomputation than "
+                        "torch.utils.checkpoint: trying to save more tensors during "
+                        "recomputation than "
                         "during the original forward pass." + _TIP
                     )
             elif self.holders[i]() is not None:
@@ -345,8 +346,8 @@ def checkpoint(
     Args:
         function (callable): what is run; it must do the same each time.
         args: its arguments.
-        use_reentrant (bool): True: backward inside backward (tensors must be direct arguments, some of
-            them with gradients; no ``autograd.grad``). False (recommended): by saved-tensor hooks.
+        use_reentrant (bool): True: backward inside backward (tensors must be direct arguments, some
+            of them with gradients; no ``autograd.grad``). False (recommended): by saved-tensor hooks.
         preserve_rng_state (bool): the second run sees the random numbers of the first.
         context_fn (callable): gives two context managers, for the first and the second run.
         determinism_check (str): ``"default"`` compares the tensors of both runs by shape, dtype and
