@@ -129,7 +129,8 @@ class enforce_grad_layout_policy(_DecoratorContextManager):
     """Whether the first gradient of a leaf is always stored with the leaf's strides.
 
     With ``enable=False`` a gradient that nobody else holds is kept as it is, which saves a copy.
-    As a function it acts at once; a ``with`` block puts the old choice back. It belongs to the thread.
+    As a function it acts at once; a ``with`` block puts the old choice back. It belongs to the
+    thread.
     """
 
     def __init__(self, enable: bool = True) -> None:

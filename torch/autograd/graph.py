@@ -30,7 +30,7 @@ class Node(ABC):
 
     @abstractmethod
     def register_hook(self, fn):
-        """``fn(grad_inputs, grad_outputs)`` runs after the node; it may return new `grad_inputs`."""
+        """``fn(grad_inputs, grad_outputs)`` runs after the node, and may return `grad_inputs`."""
 
     @abstractmethod
     def register_prehook(self, fn):

@@ -347,7 +347,8 @@ def checkpoint(
         function (callable): what is run; it must do the same each time.
         args: its arguments.
         use_reentrant (bool): True: backward inside backward (tensors must be direct arguments, some
-            of them with gradients; no ``autograd.grad``). False (recommended): by saved-tensor hooks.
+            of them with gradients; no ``autograd.grad``). False (recommended): by hooks of saved
+            tensors.
         preserve_rng_state (bool): the second run sees the random numbers of the first.
         context_fn (callable): gives two context managers, for the first and the second run.
         determinism_check (str): ``"default"`` compares the tensors of both runs by shape, dtype and
