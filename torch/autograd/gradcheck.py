@@ -267,7 +267,7 @@ def _slow_forward(func, inputs, cfg, prefix=""):
 def _direction(x, generator):
     def real():
         v = torch.rand(x.shape, generator=generator, dtype=torch.float64)
-        return v / v.norm() if v.numel() else v
+        return v / (v * v).sum().sqrt() if v.numel() else v
     dtype = torch.float64 if x.dtype in (torch.float64, torch.complex128) else torch.float32
     return real().to(dtype), real().to(dtype) if x.is_complex() else None
 
