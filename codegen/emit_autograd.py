@@ -136,10 +136,10 @@ def grad_statement(e, group, formula, position):
 
 
 # ---------------------------------------------------------------- wrappers
-def record(e, results, inplace=False, self_name="self"):
-    """Statements that attach the node; `results` is the C++ expression of the output(s)."""
-    s = Saved(e)
-    out = [f"auto node = make_intrusive<Node_{ident(e)}>();"]
+def prepare(e, inplace=False):
+    """Statements that make `node` and keep what it needs of the inputs: before they are written."""
+    s, self_name = Saved(e), e.args[0].name
+    out = [f"node = make_intrusive<Node_{ident(e)}>();"]
     for a in e.diff_args:
         out.append(f"add_edges(*node, {a.name});")
         if a.is_list:
@@ -148,16 +148,20 @@ def record(e, results, inplace=False, self_name="self"):
         src = "self_before" if inplace and a.name == self_name else a.name
         out.append(f"{save_condition(e, a)}node->{a.name}_ = {a.stored}({src});")
     for a in s.infos:
-        moved = inplace and e.kind == "view" and a.name == self_name  # its geometry is the new one
-        out.append(f"node->{a.name}_info = {'info_before' if moved else f'tensor_info({a.name})'};")
+        out.append(f"node->{a.name}_info = tensor_info({a.name});")
     for a in s.values:
         out.append(f"node->{a.name} = store({a.name});")
-    attach = "rebase_history" if inplace else "set_history"
+    return out
+
+
+def attach(e, results, inplace=False):
+    """Statements that make `results`, a C++ expression, the outputs of `node`."""
+    s, link, out = Saved(e), "rebase_history" if inplace else "set_history", []
     if e.multi and not inplace:
         for i, r in enumerate(e.returns):
-            out.append(f"{attach}(std::get<{i}>({results}), node);")
+            out.append(f"{link}(std::get<{i}>({results}), node);")
     else:
-        out.append(f"{attach}({results}, node);")
+        out.append(f"{link}({results}, node);")
     for i, f in enumerate(e.fields):
         item = f"std::get<{i}>({results})" if e.multi and not inplace else results
         if f in s.outputs:
@@ -165,6 +169,27 @@ def record(e, results, inplace=False, self_name="self"):
         if f in s.output_infos:
             out.append(f"node->{f}_info = tensor_info({item});")
     return out
+
+
+def record(e, results):
+    first, *rest = prepare(e)
+    return ["auto " + first] + rest + attach(e, results)
+
+
+def around_write(e, write):
+    """`write` changes the first argument; the node is filled before and linked after."""
+    self_name = e.args[0].name
+    out = [f"  const bool record = {needs(e)};" if e.grads else "  const bool record = false;",
+           f"  check_inplace({self_name}, record || needs_grad({self_name}));"]
+    if any(a.name == self_name for a in Saved(e).tensors):
+        out.append(keep_self(e, self_name))
+    if e.grads:
+        out += [f"  intrusive_ptr<Node_{ident(e)}> node;", "  if (record) {"]
+        out += ["    " + x for x in prepare(e, True)] + ["  }"]
+    out += [f"  {write}", f"  bump_version({self_name});"]
+    if e.grads:
+        out += ["  if (record) {"] + ["    " + x for x in attach(e, self_name, True)] + ["  }"]
+    return out + [f"  return {self_name};"]
 
 
 def wanted_by(e, name):
@@ -232,17 +257,7 @@ def view_marks(e):
 
 def inplace_only_body(e):
     """f_(self, ...): the native function writes self."""
-    self_name = e.args[0].name
-    out = [f"  const bool record = {needs(e)};" if e.grads else "  const bool record = false;",
-           f"  check_inplace({self_name}, record || needs_grad({self_name}));"]
-    s = Saved(e)
-    if any(a.name == self_name for a in s.tensors):
-        out.append(keep_self(e, self_name))
-    out += [f"  native::{e.data.get('impl', e.name)}({call_args(e)});", f"  bump_version({self_name});"]
-    if e.grads:
-        out += ["  if (record) {"] + ["    " + x for x in record(e, self_name, True, self_name)] + ["  }"]
-    out.append(f"  return {self_name};")
-    return out
+    return around_write(e, f"native::{e.data.get('impl', e.name)}({call_args(e)});")
 
 
 def inplace(e):
@@ -255,23 +270,13 @@ def inplace(e):
         args = ", ".join(["old"] + [a.name for a in e.args[1:]])
         return out + [f"  const Tensor old = needs_grad({tensors}) ? clone({self_name}) : {self_name};",
                       f"  return copy_({self_name}, {e.name}({args}));", "}", ""]
-    out.append(f"  const bool record = {needs(e)};" if e.grads else "  const bool record = false;")
-    out.append(f"  check_inplace({self_name}, record || needs_grad({self_name}));")
-    s = Saved(e)
-    if any(a.name == self_name for a in s.tensors):
-        out.append(keep_self(e, self_name))
-    if e.kind == "view":
-        out.append(f"  const TensorInfo info_before = tensor_info({self_name});")
     if e.kind == "pointwise":
-        out.append(f"  native::{e.name}_into({call_args(e)}, {self_name}, true);")
+        write = f"native::{e.name}_into({call_args(e)}, {self_name}, true);"
     elif e.kind == "view":
-        out.append(f"  adopt_geometry({self_name}, {native_call(e)});")
+        write = f"adopt_geometry({self_name}, {native_call(e)});"
     else:
-        out.append(f'  write_inplace({self_name}, {native_call(e)}, "{e.name}_");')
-    out.append(f"  bump_version({self_name});")
-    if e.grads:
-        out += ["  if (record) {"] + ["    " + x for x in record(e, self_name, True, self_name)] + ["  }"]
-    return out + [f"  return {self_name};", "}", ""]
+        write = f'write_inplace({self_name}, {native_call(e)}, "{e.name}_");'
+    return out + around_write(e, write) + ["}", ""]
 
 
 def inplace_ident(e):

@@ -43,13 +43,14 @@ void Node::last_release() {
 
 std::string short_name(const Node& n) {
   std::string s = n.name();
-  size_t end = s.size();
-  while (end && s[end - 1] >= '0' && s[end - 1] <= '9') --end;
+  size_t digits = s.size();
+  while (digits && s[digits - 1] >= '0' && s[digits - 1] <= '9') --digits;
   constexpr std::string_view suffix = "Backward";
-  if (end < s.size() && end > suffix.size() &&
-      std::string_view(s).substr(end - suffix.size(), suffix.size()) == suffix)
-    s.resize(end - suffix.size());
-  return s;
+  if (digits <= suffix.size() ||
+      std::string_view(s).substr(digits - suffix.size(), suffix.size()) != suffix)
+    return s;
+  std::string number = s.substr(digits);
+  return s.substr(0, digits - suffix.size()) + (number == "0" ? "" : number);
 }
 
 // ---- what hangs on a tensor

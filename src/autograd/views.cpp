@@ -100,31 +100,30 @@ static void check_creation(const ViewInfo& v, const AutogradMeta& m, bool later)
   if (!v.multi_output && !v.custom_function && !v.made_in_no_grad && !v.made_in_inference) return;
   const char* what = later ? "and its base or another view of its base has been modified inplace"
                            : "and is being modified inplace";
-  if (v.made_in_inference || v.made_in_no_grad) {
-    bool inf = v.made_in_inference;
-    const char* block = inf ? "inference_mode" : "no_grad";
-    fail(
-        "A view was created in ", inf ? "inference mode " : "no_grad mode ", what,
-        inf ? " in normal mode" : " with grad mode enabled",
-        ". Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify "
-        "your code by moving both the view and the inplace either both inside the ",
-        block,
-        " block (if you don't want the inplace to be tracked) or both outside (if you want the "
-        "inplace to be tracked).");
-  }
+  const bool ambiguous = v.made_in_inference || v.made_in_no_grad;
   NodePtr fn = v.creator ? v.creator : m.grad_fn;
-  std::string which = fn ? str("Output ", m.output_nr, " of ", short_name(*fn), " is a view ")
-                         : std::string("This view ");
+  std::string which;
+  if (fn && !ambiguous)
+    which = str("Output ", m.output_nr, " of ", short_name(*fn), " is a view ", what, ".");
+  else if (v.made_in_inference)
+    which = str("A view was created in inference mode ", what, " in normal mode.");
+  else
+    which = str("A view was created in no_grad mode ", what, " with grad mode enabled.");
+  if (ambiguous) {
+    const char* block = v.made_in_inference ? "inference_mode" : "no_grad";
+    fail(which, " Given that this use case is ambiguous and error-prone, it is forbidden. You can "
+         "clarify your code by moving both the view and the inplace either both inside the ", block,
+         " block (if you don't want the inplace to be tracked) or both outside (if you want the "
+         "inplace to be tracked).");
+  }
   if (v.multi_output)
-    fail(which, what, ". This view is the output of a function that returns multiple views. Such "
-         "functions do not allow the output views to be modified inplace. You should replace the "
-         "inplace operation by an out-of-place one.");
-  fail(
-      which, what,
-      ". This view was created inside a custom Function (or because an input was "
-      "returned as-is) and the autograd logic to handle view+inplace would override the custom "
-      "backward associated with the custom Function, leading to incorrect gradients. This behavior "
-      "is forbidden. You can fix this by cloning the output of the custom Function.");
+    fail(which, " This view is the output of a function that returns multiple views. Such functions "
+         "do not allow the output views to be modified inplace. You should replace the inplace "
+         "operation by an out-of-place one.");
+  fail(which, " This view was created inside a custom Function (or because an input was returned "
+       "as-is) and the autograd logic to handle view+inplace would override the custom backward "
+       "associated with the custom Function, leading to incorrect gradients. This behavior is "
+       "forbidden. You can fix this by cloning the output of the custom Function.");
 }
 
 static void move_retain_hook(AutogradMeta& m, const NodePtr& from, const NodePtr& to) {
