@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import OrderedDict
 
-import torch
 from torch import Tensor
 from torch.utils.hooks import BackwardHook, RemovableHandle
 

@@ -286,6 +286,27 @@ def _assign_tensor(module, name, param, value):
     setattr(module, name, value)
 
 
+def _load_tree(module, state_dict, prefix, metadata, assign, report):
+    """Load a module and its descendants; `report` is (missing, unexpected, errors)."""
+    local_metadata = {} if metadata is None else metadata.get(prefix[:-1], {})
+    if assign:
+        local_metadata["assign_to_params_buffers"] = assign
+    # Missing keys are always collected; a non-strict call only does not raise on them.
+    module._load_from_state_dict(state_dict, prefix, local_metadata, True, *report)
+    for name, child in module._modules.items():
+        if child is not None:
+            path = prefix + name + "."
+            own = {key: value for key, value in state_dict.items() if key.startswith(path)}
+            _load_tree(child, own, path, metadata, assign, report)
+    incompatible = _IncompatibleKeys(*report[:2])
+    for hook in module._load_state_dict_post_hooks.values():
+        if hook(module, incompatible) is not None:
+            raise AssertionError(
+                "Hooks registered with ``register_load_state_dict_post_hook`` are not expected "
+                "to return new values, if incompatible_keys need to be modified, it should be "
+                "done inplace.")
+
+
 def load_state_dict(self, state_dict, strict=True, assign=False):
     """Copy parameters and buffers from `state_dict` into this module and its descendants.
 
@@ -311,34 +332,15 @@ def load_state_dict(self, state_dict, strict=True, assign=False):
     if metadata is not None:
         state_dict._metadata = metadata
 
-    def load(module, local, prefix=""):
-        local_metadata = {} if metadata is None else metadata.get(prefix[:-1], {})
-        if assign:
-            local_metadata["assign_to_params_buffers"] = assign
-        # Missing keys are always collected; a non-strict call only does not raise on them.
-        module._load_from_state_dict(local, prefix, local_metadata, True, missing_keys,
-                                     unexpected_keys, error_msgs)
-        for name, child in module._modules.items():
-            if child is not None:
-                path = prefix + name + "."
-                load(child, {k: v for k, v in local.items() if k.startswith(path)}, path)
-        incompatible = _IncompatibleKeys(missing_keys, unexpected_keys)
-        for hook in module._load_state_dict_post_hooks.values():
-            if hook(module, incompatible) is not None:
-                raise AssertionError(
-                    "Hooks registered with ``register_load_state_dict_post_hook`` are not "
-                    "expected to return new values, if incompatible_keys need to be "
-                    "modified, it should be done inplace.")
-
-    load(self, state_dict)
-    del load
+    report = (missing_keys, unexpected_keys, error_msgs)
+    _load_tree(self, state_dict, "", metadata, assign, report)
     if strict:
         _insert_key_report(error_msgs, "Unexpected", unexpected_keys)
         _insert_key_report(error_msgs, "Missing", missing_keys)
     if error_msgs:
-        report = "\n\t".join(error_msgs)
+        listed = "\n\t".join(error_msgs)
         raise RuntimeError(
-            f"Error(s) in loading state_dict for {type(self).__name__}:\n\t{report}")
+            f"Error(s) in loading state_dict for {type(self).__name__}:\n\t{listed}")
     return _IncompatibleKeys(missing_keys, unexpected_keys)
 
 

@@ -203,7 +203,7 @@ class Module:
 
     forward = _forward_unimplemented
 
-    # --- registration ---------------------------------------------------------------------
+    # --- registration --------------------------------------------------------------------
 
     def register_buffer(self, name, tensor, persistent=True) -> None:
         """Add a tensor that is state but not trained, such as a running mean.
@@ -270,7 +270,7 @@ class Module:
         """Another name of :func:`add_module`."""
         self.add_module(name, module)
 
-    # --- lookup by dotted path --------------------------------------------------------------
+    # --- lookup by dotted path -------------------------------------------------------------
 
     def get_submodule(self, target):
         """The descendant at the dotted path `target`; the module itself for ``""``."""
@@ -329,7 +329,7 @@ class Module:
         raise RuntimeError(
             "Reached a code path in Module.set_extra_state() that should never be called.")
 
-    # --- attributes -------------------------------------------------------------------------
+    # --- attributes ------------------------------------------------------------------------
 
     def __getattr__(self, name):
         state = self.__dict__
@@ -401,7 +401,7 @@ class Module:
         # Names that are no identifiers (children "0", "1", ...) only clutter completion.
         return sorted(key for key in set(keys) if not key[0].isdigit())
 
-    # --- moving and converting ----------------------------------------------------------------
+    # --- moving and converting ---------------------------------------------------------------
 
     def _apply(self, fn, recurse=True):
         """Replace every parameter, gradient and buffer by ``fn`` of it."""
@@ -502,7 +502,7 @@ class Module:
         """Move all parameters and buffers to shared memory, in place."""
         return self._apply(lambda t: t.share_memory_())
 
-    # --- call and hooks -------------------------------------------------------------------------
+    # --- call and hooks -----------------------------------------------------------------------
 
     register_full_backward_pre_hook = _hooks.register_full_backward_pre_hook
     register_backward_hook = _hooks.register_backward_hook
@@ -521,7 +521,7 @@ class Module:
         """Compile what a call of this module runs; arguments are those of torch.compile."""
         self._compiled_call_impl = torch.compile(self._call_impl, *args, **kwargs)
 
-    # --- checkpoints ------------------------------------------------------------------------------
+    # --- checkpoints --------------------------------------------------------------------------
 
     T_destination = _state_dict.T_destination
     _register_state_dict_hook = _state_dict._register_state_dict_hook
@@ -545,7 +545,7 @@ class Module:
         # Modules pickled by older versions lack the newer kinds of hooks.
         _hooks.init_missing_hook_state(self.__dict__)
 
-    # --- walking ------------------------------------------------------------------------------------
+    # --- walking ------------------------------------------------------------------------------
 
     def _named_members(self, get_members_fn, prefix="", recurse=True, remove_duplicate=True):
         """Yield (path, member) of what ``get_members_fn(module)`` lists, each object once."""
@@ -628,7 +628,7 @@ class Module:
                 path = prefix + ("." if prefix else "") + name
                 yield from module.named_modules(memo, path, remove_duplicate)
 
-    # --- modes ----------------------------------------------------------------------------------------
+    # --- modes --------------------------------------------------------------------------------
 
     def train(self, mode=True):
         """Set the training mode of the module and all descendants."""
@@ -672,7 +672,7 @@ class Module:
                 grad.requires_grad_(False)
             grad.zero_()
 
-    # --- text -------------------------------------------------------------------------------------------
+    # --- text ---------------------------------------------------------------------------------
 
     def _get_name(self):
         return self.__class__.__name__
