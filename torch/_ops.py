@@ -170,9 +170,15 @@ def _register_python(namespace, name, overload, call, schema):
         module.__dict__.pop(name, None)
 
 
+def _overload_order(name):
+    """Tensors first, numbers next, `out` forms last: so are the arguments of a call tried."""
+    first = ("", "Tensor", "Scalar")
+    return ("out" in name, first.index(name) if name in first else len(first), name)
+
+
 def _core_table(name):
     table = {}
-    for overload in _C._op_overloads(name):
+    for overload in sorted(_C._op_overloads(name), key=_overload_order):
         handle = _C._find_op(name, overload)
         schema = "aten::" + _C._op_info(handle)["schema"]
         table[overload] = (lambda args, h=handle: _C._call_op(h, args), schema)

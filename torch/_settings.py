@@ -28,16 +28,14 @@ def typename(obj, /):
     """The name of an object's type: ``"torch.FloatTensor"`` for tensors."""
     if isinstance(obj, _C.TensorBase):
         return obj.type()
-    kind = obj if isinstance(obj, type) else None
-    module = getattr(kind or obj, "__module__", None) or ""
-    name = getattr(kind or obj, "__qualname__", None) or type(obj).__qualname__
-    if kind is None and not module:
-        module = type(obj).__module__
-    if kind is None and not hasattr(obj, "__qualname__"):
-        module = type(obj).__module__
-    if module in ("", "builtins"):
-        return name
-    return f"{module}.{name}"
+    module = getattr(obj, "__module__", None) or ""
+    if hasattr(obj, "__qualname__"):
+        name = obj.__qualname__
+    elif hasattr(obj, "__name__"):
+        name = obj.__name__
+    else:
+        module, name = type(obj).__module__, type(obj).__qualname__
+    return name if module in ("", "builtins") else f"{module}.{name}"
 
 
 def is_distributed(input):

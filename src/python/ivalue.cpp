@@ -121,7 +121,9 @@ const std::vector<bool>& operand_arguments(const OpInfo* op) {
   static std::unordered_map<const OpInfo*, std::vector<bool>> known;
   auto [it, fresh] = known.try_emplace(op);
   if (!fresh) return it->second;
-  std::string_view text = op->schema;
+  // op.Scalar is op.Tensor under another name: the function takes a tensor there
+  const OpInfo* twin = find_op(op->name, "Tensor");
+  std::string_view text = twin && twin->boxed == op->boxed ? twin->schema : op->schema;
   text.remove_prefix(text.find('(') + 1);
   int depth = 0;
   bool start = true;
