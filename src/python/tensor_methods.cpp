@@ -248,6 +248,8 @@ PyObject* make_subclass(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyOb
     check_type(PyType_IsSubtype(type, &tensor_base_type), "cls must be a type of tensors");
     Tensor t = detached(tensor_of(args[1]));
     bool on = flag && to_bool(flag);
+    check(!on || is_differentiable(t.dtype()),
+          "Only Tensors of floating point and complex dtype can require gradients");
     if (on) set_requires_grad(t, true);
     return wrap_as(type, std::move(t));
   });

@@ -45,6 +45,7 @@ Tensor clone(const Tensor& self, std::optional<MemoryFormat> format) {
 void copy_(const Tensor& self, const Tensor& src, bool) {
   check(!self.is_meta() || src.defined(), "copy_: source is undefined");
   if (self.is_same(src)) return;
+  check_implemented(!src.is_meta() || self.is_meta(), "Cannot copy out of meta tensor; no data!");
   Tensor from = src.sizes() == self.sizes() ? src : expand(src, self.sizes());
   check_no_internal_overlap(self);
   copy_into(self, from);
