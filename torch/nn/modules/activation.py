@@ -464,8 +464,9 @@ class MultiheadAttention(Module):
             state["_qkv_same_embed_dim"] = True
         super().__setstate__(state)
 
-    def forward(self, query, key, value, key_padding_mask=None, need_weights=True,
-                attn_mask=None, average_attn_weights=True, is_causal=False):
+    def forward(self, query, key, value, key_padding_mask: torch.Tensor | None = None,
+                need_weights: bool = True, attn_mask: torch.Tensor | None = None,
+                average_attn_weights: bool = True, is_causal: bool = False):
         """Returns (output, weights); weights is None unless `need_weights`.
 
         Args:
@@ -506,7 +507,8 @@ class MultiheadAttention(Module):
             return new_query, swapped, swapped
         return new_query, swapped, value.transpose(1, 0)
 
-    def merge_masks(self, attn_mask, key_padding_mask, query):
+    def merge_masks(self, attn_mask: torch.Tensor | None,
+                    key_padding_mask: torch.Tensor | None, query):
         """(one float mask for both, its type): 0 for (L, L), 1 for (N, L), 2 for both."""
         mask_type = None
         merged = None

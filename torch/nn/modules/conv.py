@@ -132,13 +132,6 @@ class _ConvNd(Module):
         # Pickles of old versions know zero padding only.
         self.__dict__.setdefault("padding_mode", "zeros")
 
-    def _convolve(self, function, zero, input, weight, bias):
-        if self.padding_mode == "zeros":
-            return function(input, weight, bias, self.stride, self.padding, self.dilation,
-                            self.groups)
-        padded = F.pad(input, self._reversed_padding_repeated_twice, mode=self.padding_mode)
-        return function(padded, weight, bias, self.stride, zero, self.dilation, self.groups)
-
 
 class Conv1d(_ConvNd):
     """Cross-correlation over signals: (N, C, L) or (C, L).
@@ -162,8 +155,12 @@ class Conv1d(_ConvNd):
             padding if isinstance(padding, str) else _single(padding), _single(dilation),
             False, _single(0), groups, bias, padding_mode, device=device, dtype=dtype)
 
-    def _conv_forward(self, input, weight, bias):
-        return self._convolve(F.conv1d, _single(0), input, weight, bias)
+    def _conv_forward(self, input, weight, bias: torch.Tensor | None):
+        if self.padding_mode == "zeros":
+            return F.conv1d(input, weight, bias, self.stride, self.padding, self.dilation,
+                            self.groups)
+        padded = F.pad(input, self._reversed_padding_repeated_twice, mode=self.padding_mode)
+        return F.conv1d(padded, weight, bias, self.stride, _single(0), self.dilation, self.groups)
 
     def forward(self, input):
         return self._conv_forward(input, self.weight, self.bias)
@@ -180,11 +177,12 @@ class Conv2d(_ConvNd):
             padding if isinstance(padding, str) else _pair(padding), _pair(dilation),
             False, _pair(0), groups, bias, padding_mode, device=device, dtype=dtype)
 
-    def _conv_forward(self, input, weight, bias):
+    def _conv_forward(self, input, weight, bias: torch.Tensor | None):
         if self.padding_mode == "zeros":
             return F.conv2d(input, weight, bias, self.stride, self.padding, self.dilation,
                             self.groups)
-        return self._convolve(F.conv2d, _pair(0), input, weight, bias)
+        padded = F.pad(input, self._reversed_padding_repeated_twice, mode=self.padding_mode)
+        return F.conv2d(padded, weight, bias, self.stride, _pair(0), self.dilation, self.groups)
 
     def forward(self, input):
         return self._conv_forward(input, self.weight, self.bias)
@@ -201,8 +199,12 @@ class Conv3d(_ConvNd):
             padding if isinstance(padding, str) else _triple(padding), _triple(dilation),
             False, _triple(0), groups, bias, padding_mode, device=device, dtype=dtype)
 
-    def _conv_forward(self, input, weight, bias):
-        return self._convolve(F.conv3d, _triple(0), input, weight, bias)
+    def _conv_forward(self, input, weight, bias: torch.Tensor | None):
+        if self.padding_mode == "zeros":
+            return F.conv3d(input, weight, bias, self.stride, self.padding, self.dilation,
+                            self.groups)
+        padded = F.pad(input, self._reversed_padding_repeated_twice, mode=self.padding_mode)
+        return F.conv3d(padded, weight, bias, self.stride, _triple(0), self.dilation, self.groups)
 
     def forward(self, input):
         return self._conv_forward(input, self.weight, self.bias)
@@ -276,7 +278,7 @@ class ConvTranspose1d(_ConvTransposeNd):
             _single(padding), _single(dilation), True, _single(output_padding), groups, bias,
             padding_mode, device=device, dtype=dtype)
 
-    def forward(self, input, output_size=None):
+    def forward(self, input, output_size: list[int] | None = None):
         return self._transpose(F.conv_transpose1d, 1, input, output_size)
 
 
@@ -291,7 +293,7 @@ class ConvTranspose2d(_ConvTransposeNd):
             _pair(dilation), True, _pair(output_padding), groups, bias, padding_mode,
             device=device, dtype=dtype)
 
-    def forward(self, input, output_size=None):
+    def forward(self, input, output_size: list[int] | None = None):
         return self._transpose(F.conv_transpose2d, 2, input, output_size)
 
 
@@ -306,7 +308,7 @@ class ConvTranspose3d(_ConvTransposeNd):
             _triple(padding), _triple(dilation), True, _triple(output_padding), groups, bias,
             padding_mode, device=device, dtype=dtype)
 
-    def forward(self, input, output_size=None):
+    def forward(self, input, output_size: list[int] | None = None):
         return self._transpose(F.conv_transpose3d, 3, input, output_size)
 
 

@@ -87,7 +87,7 @@ class MaxUnpool1d(_MaxUnpoolNd):
         self.stride = _single(stride if (stride is not None) else kernel_size)
         self.padding = _single(padding)
 
-    def forward(self, input, indices, output_size=None):
+    def forward(self, input, indices, output_size: list[int] | None = None):
         return F.max_unpool1d(input, indices, self.kernel_size, self.stride, self.padding,
                               output_size)
 
@@ -101,7 +101,7 @@ class MaxUnpool2d(_MaxUnpoolNd):
         self.stride = _pair(stride if (stride is not None) else kernel_size)
         self.padding = _pair(padding)
 
-    def forward(self, input, indices, output_size=None):
+    def forward(self, input, indices, output_size: list[int] | None = None):
         return F.max_unpool2d(input, indices, self.kernel_size, self.stride, self.padding,
                               output_size)
 
@@ -115,7 +115,7 @@ class MaxUnpool3d(_MaxUnpoolNd):
         self.stride = _triple(stride if (stride is not None) else kernel_size)
         self.padding = _triple(padding)
 
-    def forward(self, input, indices, output_size=None):
+    def forward(self, input, indices, output_size: list[int] | None = None):
         return F.max_unpool3d(input, indices, self.kernel_size, self.stride, self.padding,
                               output_size)
 

@@ -524,7 +524,7 @@ class RNNCell(RNNCellBase):
                          dtype=dtype)
         self.nonlinearity = nonlinearity
 
-    def forward(self, input, hx=None):
+    def forward(self, input, hx: Tensor | None = None):
         if self.nonlinearity == "tanh":
             function = torch.rnn_tanh_cell
         elif self.nonlinearity == "relu":
@@ -541,7 +541,7 @@ class LSTMCell(RNNCellBase):
         super().__init__(input_size, hidden_size, bias, num_chunks=4, device=device,
                          dtype=dtype)
 
-    def forward(self, input, hx=None):
+    def forward(self, input, hx: tuple[Tensor, Tensor] | None = None):
         self._check_rank("input", input)
         if hx is not None:
             for idx, value in enumerate(hx):
@@ -566,5 +566,5 @@ class GRUCell(RNNCellBase):
         super().__init__(input_size, hidden_size, bias, num_chunks=3, device=device,
                          dtype=dtype)
 
-    def forward(self, input, hx=None):
+    def forward(self, input, hx: Tensor | None = None):
         return self._forward_single_state(torch.gru_cell, input, hx)

@@ -5,6 +5,7 @@ import copy
 
 import torch
 import torch.nn.functional as F
+from torch import Tensor
 from torch.nn.init import xavier_uniform_
 
 from .activation import GELU, MultiheadAttention, ReLU
@@ -118,10 +119,13 @@ class Transformer(Module):
         self.nhead = nhead
         self.batch_first = batch_first
 
-    def forward(self, src, tgt, src_mask=None, tgt_mask=None, memory_mask=None,
-                src_key_padding_mask=None, tgt_key_padding_mask=None,
-                memory_key_padding_mask=None, src_is_causal=None, tgt_is_causal=None,
-                memory_is_causal=False):
+    def forward(self, src, tgt, src_mask: Tensor | None = None,
+                tgt_mask: Tensor | None = None, memory_mask: Tensor | None = None,
+                src_key_padding_mask: Tensor | None = None,
+                tgt_key_padding_mask: Tensor | None = None,
+                memory_key_padding_mask: Tensor | None = None,
+                src_is_causal: bool | None = None, tgt_is_causal: bool | None = None,
+                memory_is_causal: bool = False):
         """Encode `src`, decode `tgt` with it.
 
         Args:
@@ -211,7 +215,8 @@ class TransformerEncoder(Module):
                           f"because {why}", stacklevel=2)
             self.use_nested_tensor = False
 
-    def forward(self, src, mask=None, src_key_padding_mask=None, is_causal=None):
+    def forward(self, src, mask: Tensor | None = None,
+                src_key_padding_mask: Tensor | None = None, is_causal: bool | None = None):
         """Run all layers.
 
         Args:
@@ -270,9 +275,11 @@ class TransformerDecoder(Module):
         self.num_layers = num_layers
         self.norm = norm
 
-    def forward(self, tgt, memory, tgt_mask=None, memory_mask=None,
-                tgt_key_padding_mask=None, memory_key_padding_mask=None, tgt_is_causal=None,
-                memory_is_causal=False):
+    def forward(self, tgt, memory, tgt_mask: Tensor | None = None,
+                memory_mask: Tensor | None = None,
+                tgt_key_padding_mask: Tensor | None = None,
+                memory_key_padding_mask: Tensor | None = None,
+                tgt_is_causal: bool | None = None, memory_is_causal: bool = False):
         """Run all layers on `tgt`, with `memory` from the encoder; see `Transformer`."""
         seq_len = _get_seq_len(tgt, self.layers[0].self_attn.batch_first)
         tgt_is_causal = _detect_is_causal_mask(tgt_mask, tgt_is_causal, seq_len)
@@ -325,7 +332,8 @@ class TransformerEncoderLayer(Module):
         if not hasattr(self, "activation"):  # pickled before it was an argument
             self.activation = F.relu
 
-    def forward(self, src, src_mask=None, src_key_padding_mask=None, is_causal=False):
+    def forward(self, src, src_mask: Tensor | None = None,
+                src_key_padding_mask: Tensor | None = None, is_causal: bool = False):
         """One layer; see :class:`TransformerEncoder`."""
         src_mask, src_key_padding_mask = _canonical_masks(
             src_mask, "src_mask", src_key_padding_mask, "src_key_padding_mask", src.dtype)
@@ -338,7 +346,8 @@ class TransformerEncoderLayer(Module):
                                           is_causal=is_causal))
         return self.norm2(x + self._ff_block(x))
 
-    def _sa_block(self, x, attn_mask, key_padding_mask, is_causal=False):
+    def _sa_block(self, x, attn_mask: Tensor | None, key_padding_mask: Tensor | None,
+                  is_causal: bool = False):
         x = self.self_attn(x, x, x, attn_mask=attn_mask, key_padding_mask=key_padding_mask,
                            need_weights=False, is_causal=is_causal)[0]
         return self.dropout1(x)
@@ -386,9 +395,11 @@ class TransformerDecoderLayer(Module):
             state["activation"] = F.relu
         super().__setstate__(state)
 
-    def forward(self, tgt, memory, tgt_mask=None, memory_mask=None,
-                tgt_key_padding_mask=None, memory_key_padding_mask=None, tgt_is_causal=False,
-                memory_is_causal=False):
+    def forward(self, tgt, memory, tgt_mask: Tensor | None = None,
+                memory_mask: Tensor | None = None,
+                tgt_key_padding_mask: Tensor | None = None,
+                memory_key_padding_mask: Tensor | None = None,
+                tgt_is_causal: bool = False, memory_is_causal: bool = False):
         """One layer; see :class:`TransformerDecoder`."""
         x = tgt
         self_args = (tgt_mask, tgt_key_padding_mask, tgt_is_causal)
@@ -401,12 +412,14 @@ class TransformerDecoderLayer(Module):
         x = self.norm2(x + self._mha_block(x, *memory_args))
         return self.norm3(x + self._ff_block(x))
 
-    def _sa_block(self, x, attn_mask, key_padding_mask, is_causal=False):
+    def _sa_block(self, x, attn_mask: Tensor | None, key_padding_mask: Tensor | None,
+                  is_causal: bool = False):
         x = self.self_attn(x, x, x, attn_mask=attn_mask, key_padding_mask=key_padding_mask,
                            is_causal=is_causal, need_weights=False)[0]
         return self.dropout1(x)
 
-    def _mha_block(self, x, mem, attn_mask, key_padding_mask, is_causal=False):
+    def _mha_block(self, x, mem, attn_mask: Tensor | None, key_padding_mask: Tensor | None,
+                   is_causal: bool = False):
         x = self.multihead_attn(x, mem, mem, attn_mask=attn_mask,
                                 key_padding_mask=key_padding_mask, is_causal=is_causal,
                                 need_weights=False)[0]
