@@ -104,7 +104,7 @@ std::vector<Tensor> chunk(const Tensor& self, int64_t chunks, int64_t dim) {
   const int64_t n = self.size(dim);
   const int64_t size = (n + chunks - 1) / chunks;
   if (size == 0) {  // an empty dimension still gives the number of chunks asked for
-    Dims sizes(size_t(chunks), 0);
+    std::vector<int64_t> sizes(size_t(chunks), 0);
     return rl::split_with_sizes(self, sizes, dim);
   }
   return rl::split(self, size, dim);

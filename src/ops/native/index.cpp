@@ -223,6 +223,7 @@ void _index_put_impl_(const Tensor& self, TensorList indices, const Tensor& valu
   check(can_expand(values.sizes(), plan.result), "shape mismatch: value tensor of shape ",
         values.sizes(), " cannot be broadcast to indexing result of shape ", plan.result);
   if (self.is_meta() || numel_of(plan.result) == 0) return;
+  check_implemented(!values.is_meta(), "Cannot copy out of meta tensor; no data!");
   const bool one = values.numel() == 1;
   const bool shared = values.storage() == self.storage();
   const Tensor from = one ? values : contiguous(expand(values, plan.result));
