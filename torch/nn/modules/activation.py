@@ -103,7 +103,7 @@ class Hardtanh(Module):
         self.min_val = min_val
         self.max_val = max_val
         self.inplace = inplace
-        if not self.max_val > self.min_val:
+        if self.max_val <= self.min_val:
             raise AssertionError(f"max_val ({self.max_val}) must be greater than min_val "
                                  f"({self.min_val})")
 
@@ -594,6 +594,11 @@ class Softmin(Module):
         return f"dim={self.dim}"
 
 
+def _check_dim(dim):
+    if dim is not None and (not isinstance(dim, int) or isinstance(dim, bool)):
+        raise TypeError(f"dim must be an int or None, got {type(dim)}")
+
+
 class Softmax(Module):
     """exp(x) / sum(exp(x)) along `dim`."""
 
@@ -602,6 +607,7 @@ class Softmax(Module):
 
     def __init__(self, dim=None) -> None:
         super().__init__()
+        _check_dim(dim)
         self.dim = dim
 
     def __setstate__(self, state):
@@ -633,6 +639,7 @@ class LogSoftmax(Module):
 
     def __init__(self, dim=None) -> None:
         super().__init__()
+        _check_dim(dim)
         self.dim = dim
 
     def __setstate__(self, state):

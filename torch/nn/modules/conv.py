@@ -18,8 +18,8 @@ __all__ = [
     "LazyConvTranspose3d",
 ]
 
-_PADDING_STRINGS = ("same", "valid")
-_PADDING_MODES = ("zeros", "reflect", "replicate", "circular")
+_PADDING_STRINGS = {"same", "valid"}
+_PADDING_MODES = {"zeros", "reflect", "replicate", "circular"}
 
 
 class _ConvNd(Module):
@@ -79,11 +79,11 @@ class _ConvNd(Module):
         if isinstance(padding, str):
             if padding not in _PADDING_STRINGS:
                 raise ValueError(f"Invalid padding string {padding!r}, should be one of "
-                                 f"{set(_PADDING_STRINGS)}")
+                                 f"{_PADDING_STRINGS}")
             if padding == "same" and any(s != 1 for s in stride):
                 raise ValueError("padding='same' is not supported for strided convolutions")
         if padding_mode not in _PADDING_MODES:
-            raise ValueError(f"padding_mode must be one of {set(_PADDING_MODES)}, but got "
+            raise ValueError(f"padding_mode must be one of {_PADDING_MODES}, but got "
                              f"padding_mode='{padding_mode}'")
 
     def _padding_for_pad(self):

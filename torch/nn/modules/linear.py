@@ -94,9 +94,6 @@ class Bilinear(Module):
     def __init__(self, in1_features, in2_features, out_features, bias=True, device=None,
                  dtype=None) -> None:
         super().__init__()
-        if in1_features <= 0:
-            raise ValueError(
-                f"in1_features must be > 0, but got (in1_features={in1_features})")
         self.in1_features = in1_features
         self.in2_features = in2_features
         self.out_features = out_features
@@ -110,6 +107,8 @@ class Bilinear(Module):
 
     def reset_parameters(self) -> None:
         """Draw both parameters from U(-k, k), k = 1 / sqrt(in1_features)."""
+        if self.in1_features == 0:
+            raise ValueError("in1_features must be > 0, but got (in1_features=0)")
         bound = 1 / math.sqrt(self.weight.size(1))
         init.uniform_(self.weight, -bound, bound)
         if self.bias is not None:

@@ -247,6 +247,8 @@ class HuberLoss(_Loss):
 
     def __init__(self, reduction="mean", delta=1.0) -> None:
         super().__init__(reduction=reduction)
+        if not isinstance(delta, (float, int)):
+            raise TypeError(f"delta must be a float or int, got: {type(delta)}")
         self.delta = delta
 
     def forward(self, input, target):
@@ -470,6 +472,9 @@ class LinearCrossEntropyLoss(_WeightedLoss):
         if weight is not None and tuple(weight.shape) != (num_classes,):
             raise RuntimeError(f"expected weight shape to be ({num_classes},), got "
                                f"{tuple(weight.shape)}")
+        if label_smoothing < 0 or label_smoothing > 1:
+            raise RuntimeError("expected label_smoothing to be in range [0, 1], got "
+                               f"{label_smoothing}")
         super().__init__(weight, reduction=reduction)
         self.num_classes = num_classes
         self.out_features = out_features

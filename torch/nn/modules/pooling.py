@@ -255,6 +255,9 @@ class FractionalMaxPool3d(Module):
     def __init__(self, kernel_size, output_size=None, output_ratio=None,
                  return_indices=False, _random_samples=None) -> None:
         super().__init__()
+        sizes = kernel_size if isinstance(kernel_size, tuple) else (kernel_size,)
+        if not all(size > 0 for size in sizes if isinstance(size, int)):
+            raise ValueError(f"kernel_size must be greater than 0, but got {kernel_size}")
         _set_up_fractional(self, _triple, kernel_size, output_size, output_ratio,
                            return_indices, _random_samples)
 
@@ -271,6 +274,8 @@ class _LPPoolNd(Module):
 
     def __init__(self, norm_type, kernel_size, stride=None, ceil_mode=False) -> None:
         super().__init__()
+        if norm_type == 0:
+            raise ValueError(f"norm_type must be a non-zero value, but got {norm_type}")
         self.norm_type = norm_type
         self.kernel_size = kernel_size
         self.stride = stride
