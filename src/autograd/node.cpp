@@ -41,8 +41,14 @@ void Node::last_release() {
   draining = false;
 }
 
-std::string short_name(const Node& n) {
+std::string qualified_name(const Node& n) {
   std::string s = n.name();
+  const bool own = s == "AccumulateGrad" || s == "CopySlices" || s == "CopyBackwards" || s == "Error";
+  return own ? "torch::autograd::" + s : s;
+}
+
+std::string short_name(const Node& n) {
+  std::string s = qualified_name(n);
   size_t digits = s.size();
   while (digits && s[digits - 1] >= '0' && s[digits - 1] <= '9') --digits;
   constexpr std::string_view suffix = "Backward";
@@ -230,10 +236,9 @@ void register_accumulate_hook(const Tensor& t, intrusive_ptr<AccumulateHook> hoo
 
 void retain_grad(const Tensor& t) {
   check(t->requires_grad, "can't retain_grad on Tensor that has requires_grad=False");
-  NodePtr fn = grad_fn(t);
-  if (!fn) return;
   AutogradMeta& m = meta(t);
-  if (m.retains_grad) return;
+  if (!m.grad_fn || m.retains_grad) return;
+  NodePtr fn = grad_fn(t);
   m.retain = make_intrusive<RetainHook>(&m);
   m.retains_grad = true;
   fn->retain_hooks.emplace_back(m.output_nr, m.retain);

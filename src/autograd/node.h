@@ -128,7 +128,6 @@ struct ViewInfo {
   ~ViewInfo();
   Tensor base;                       // the root, never itself a view
   Replay replay;                     // null: as_strided with this view's geometry
-  NodePtr creator;                   // for the error that names it; multi-output views only
   TensorImpl* self = nullptr;
   ViewInfo *next = nullptr, **link = nullptr;  // list of the base's views, while it needs no grad
   uint32_t attr_version = 0;         // version at which grad_fn was made
@@ -247,6 +246,7 @@ void set_grad_dtype(const Tensor& t, std::optional<DType> dtype);
 // Whether accumulated gradients get the strides of their leaf even at the price of a copy.
 bool enforce_grad_layout();
 bool set_enforce_grad_layout(bool on);           // of this thread; returns what it was
+std::string qualified_name(const Node& n);       // what grad_fn.name() says
 std::string short_name(const Node& n);           // "Add" of AddBackward0, as messages say it
 
 // ---- front end services

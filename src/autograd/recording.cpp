@@ -1,5 +1,6 @@
 #include "autograd/recording.h"
 
+#include "autograd/engine_ops.h"
 #include "kernels/iter/tensor_iter.h"
 #include "ops/native.h"
 
@@ -11,11 +12,8 @@ Tensor grad_or_zeros(const Node& n, const Grads& g, size_t i) {
   return native::full(o.sizes, Scalar(0), o.dtype, o.device);
 }
 
-Tensor native_clone(const Tensor& t) {
-  Tensor out = empty_like_tensor(t, t.dtype());
-  native::copy_into(out, t);
-  return out;
-}
+// Differentiable: higher derivatives go through the old value, too.
+Tensor native_clone(const Tensor& t) { return engine_ops::clone(t); }
 
 void write_inplace(const Tensor& self, const Tensor& value, const char* name) {
   check(value.sizes() == self.sizes(), name, ": output with shape ", self.sizes(),

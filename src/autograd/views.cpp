@@ -69,7 +69,6 @@ void mark_view(const Tensor& base, const Tensor& result, Replay replay, bool mul
     info->made_in_no_grad = up->made_in_no_grad;
     info->made_in_inference = up->made_in_inference;
     info->custom_function = up->custom_function;
-    info->creator = up->creator;
   }
   info->self = result.impl();
   info->attr_version = result.version();
@@ -77,7 +76,6 @@ void mark_view(const Tensor& base, const Tensor& result, Replay replay, bool mul
   info->made_in_no_grad |= !tls.grad_mode && !tls.inference_mode;
   info->made_in_inference |= tls.inference_mode;
   AutogradMeta& m = meta(result);
-  if (multi_output) info->creator = m.grad_fn;
   if (!info->base->requires_grad) link_view(meta(info->base), *info);
   else if (is_differentiable(result.dtype())) result->requires_grad = true;
   m.view = std::move(info);
@@ -101,14 +99,16 @@ static void check_creation(const ViewInfo& v, const AutogradMeta& m, bool later)
   const char* what = later ? "and its base or another view of its base has been modified inplace"
                            : "and is being modified inplace";
   const bool ambiguous = v.made_in_inference || v.made_in_no_grad;
-  NodePtr fn = v.creator ? v.creator : m.grad_fn;
-  std::string which;
-  if (fn && !ambiguous)
-    which = str("Output ", m.output_nr, " of ", short_name(*fn), " is a view ", what, ".");
-  else if (v.made_in_inference)
-    which = str("A view was created in inference mode ", what, " in normal mode.");
+  std::string which = "A view ";
+  if (m.grad_fn)
+    which = str("Output ", m.output_nr, " of ", short_name(*m.grad_fn), " is a view ",
+                ambiguous ? "of a view which " : "");
+  if (v.made_in_inference)
+    append(which, str("was created in inference mode ", what, " in normal mode."));
+  else if (v.made_in_no_grad || !m.grad_fn)
+    append(which, str("was created in no_grad mode ", what, " with grad mode enabled."));
   else
-    which = str("A view was created in no_grad mode ", what, " with grad mode enabled.");
+    append(which, str(what, "."));
   if (ambiguous) {
     const char* block = v.made_in_inference ? "inference_mode" : "no_grad";
     fail(which, " Given that this use case is ambiguous and error-prone, it is forbidden. You can "

@@ -147,7 +147,6 @@ Tensor process_output(Call& c, const Tensor& t, size_t tensors_out) {
     m->view->made_in_no_grad = false;
     m->view->multi_output = tensors_out > 1;
     m->view->attr_version = out.version();
-    m->view->creator.reset();
   }
   return out;
 }

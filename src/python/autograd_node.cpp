@@ -102,9 +102,7 @@ PyObject* get_variable(PyObject* self, void*) {
 PyObject* get_true(PyObject*, void*) { return new_ref(Py_True); }
 
 PyObject* name(PyObject* self, PyObject*) {
-  Node& n = *cast(self)->node;
-  return PyUnicode_FromString(n.accumulates ? "torch::autograd::AccumulateGrad"
-                                            : n.name().c_str());
+  return PyUnicode_FromString(qualified_name(*cast(self)->node).c_str());
 }
 PyObject* register_hook(PyObject* self, PyObject* hook) {
   return guarded([&] { return node_register_hook(cast(self)->node, hook); });
