@@ -44,9 +44,11 @@ class LocalResponseNorm(Module):
 
 
 class CrossMapLRN2d(Module):
-    """Local response normalization over the channels of (N, C, H, W), windows cut at the ends.
+    """Local response normalization over the channels of (N, C, H, W).
 
-    The sum of squares is always divided by `size`, also where fewer channels exist.
+    The windows are those of PyTorch's layer of this name: channel c sees the channels up to
+    c + ceil(size / 2) - 1, and from its own on loses one of those before it per step, the first
+    one never. The sum of squares is divided by `size`.
     """
 
     size: int
@@ -63,16 +65,20 @@ class CrossMapLRN2d(Module):
 
     def forward(self, input):
         if input.dim() != 4:
-            raise RuntimeError(
+            raise ValueError(
                 f"CrossMapLRN2d: Expected input to be 4D, got {input.dim()}D instead.")
-        before = (self.size - 1) // 2
-        after = self.size - 1 - before
-        squares = F.pad(input.square().unsqueeze(1), (0, 0, 0, 0, before, after))
         channels = input.size(1)
-        window = squares.narrow(2, 0, channels)
-        for shift in range(1, self.size):
-            window = window + squares.narrow(2, shift, channels)
-        scale = window.squeeze(1) * (self.alpha / self.size) + self.k
+        reach = int((self.size - 1) / 2 + 1)
+        squares = input.square()
+        window = squares[:, :reach].sum(dim=1)
+        windows = [window]
+        for c in range(1, channels):
+            if c + reach <= channels:
+                window = window + squares[:, c + reach - 1]
+            if c > reach:
+                window = window - squares[:, c - reach]
+            windows.append(window)
+        scale = torch.stack(windows, dim=1) * (self.alpha / self.size) + self.k
         return input * scale.pow(-self.beta)
 
     def extra_repr(self) -> str:

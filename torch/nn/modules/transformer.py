@@ -139,7 +139,7 @@ class Transformer(Module):
         """
         batched = src.dim() == 3
         batch_dim = 0 if self.batch_first else 1
-        if batched and src.size(batch_dim) != tgt.size(batch_dim):
+        if src.size(batch_dim) != tgt.size(batch_dim) and batched:
             raise RuntimeError("the batch number of src and tgt must be equal")
         if src.size(-1) != self.d_model or tgt.size(-1) != self.d_model:
             raise RuntimeError(
