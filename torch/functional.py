@@ -257,7 +257,7 @@ def tensordot(a, b, dims=2, out=None):
     `dims` is a number n (the last n of `a` with the first n of `b`) or two lists of dimensions.
     """
     if isinstance(dims, torch.Tensor):
-        dims = dims.tolist() if dims.dim() else dims.item()
+        dims = dims.tolist() if dims.numel() > 1 else int(dims.item())
     if isinstance(dims, int):
         if dims < 0:
             raise RuntimeError(f"tensordot expects dims >= 0, but got dims={dims}")
@@ -265,76 +265,40 @@ def tensordot(a, b, dims=2, out=None):
             raise RuntimeError(
                 f"tensordot expects dims < ndim_a or ndim_b, but got dims={dims}"
             )
-        da, db = list(range(-dims, 0)), list(range(dims))
+        first, second = list(range(-dims, 0)), list(range(dims))
     else:
-        da, db = ([d] if isinstance(d, int) else list(d) for d in dims)
-    if len(da) != len(db):
-        raise RuntimeError("both dimension lists should have same length")
-    result = _tensordot(a, b, da, db)
-    if out is not None:
-        return out.resize_(result.shape).copy_(result)
-    return result
-
-
-def _tensordot(a, b, da, db):
-    for x, y in zip(da, db):
-        if a.size(x) != b.size(y) and a.size(x) != 1 and b.size(y) != 1:
-            raise RuntimeError(
-                f"contracted dimensions need to match, but first has size {a.size(x)} in dim {x} "
-                f"and second has size {b.size(y)} in dim {y}"
-            )
-    da, db = [d % a.dim() for d in da], [d % b.dim() for d in db]
-    for x, y in zip(da, db):
-        # a dimension of size one against a longer one: sum the longer one first
-        if a.size(x) == 1 and b.size(y) != 1:
-            b = b.sum(y, keepdim=True)
-        elif b.size(y) == 1 and a.size(x) != 1:
-            a = a.sum(x, keepdim=True)
-    keep_a = [d for d in range(a.dim()) if d not in da]
-    keep_b = [d for d in range(b.dim()) if d not in db]
-    n = 1
-    for d in da:
-        n *= a.size(d)
-    left = a.permute(keep_a + da).reshape(-1, n) if n else a.permute(keep_a + da).reshape(
-        _numel(a, keep_a), 0)
-    right = b.permute(db + keep_b).reshape(n, -1) if n else b.permute(db + keep_b).reshape(
-        0, _numel(b, keep_b))
-    return torch.mm(left, right).reshape([a.size(d) for d in keep_a] + [b.size(d) for d in keep_b])
-
-
-def _numel(t, dims):
-    n = 1
-    for d in dims:
-        n *= t.size(d)
-    return n
+        first, second = ([d] if isinstance(d, int) else list(d) for d in dims)
+    if out is None:
+        return _C.tensordot(a, b, first, second)
+    return _C.tensordot(a, b, first, second, out=out)
 
 
 @_overridable
 def chain_matmul(*matrices, out=None):
     """The product of matrices, in the order of multiplication that costs least."""
-    matrices = _spread(matrices)
-    if len(matrices) == 1:
-        return matrices[0]
-    sizes = [m.size(0) for m in matrices] + [matrices[-1].size(1)]
-    n = len(matrices)
-    cost = [[0] * n for _ in range(n)]
-    cut = [[0] * n for _ in range(n)]
-    for length in range(2, n + 1):
-        for i in range(n - length + 1):
-            j = i + length - 1
-            cost[i][j], cut[i][j] = builtins.min(
-                (cost[i][k] + cost[k + 1][j] + sizes[i] * sizes[k + 1] * sizes[j + 1], k)
-                for k in range(i, j)
+    matrices = list(_spread(matrices))
+    return _C.chain_matmul(matrices) if out is None else _C.chain_matmul(matrices, out=out)
+
+
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+
+def _subscripts(labels):
+    """A list of numbers and Ellipsis as the letters of an equation."""
+    text = ""
+    for label in labels:
+        if label is Ellipsis:
+            text += "..."
+        elif isinstance(label, int) and 0 <= label < 52:
+            text += _LETTERS[label]
+        elif isinstance(label, int):
+            raise RuntimeError(
+                "einsum(): not enough dims: expected subscript " + str(label)
+                + " to be within the range [0, 52)"
             )
-
-    def product(i, j):
-        if i == j:
-            return matrices[i]
-        k = cut[i][j]
-        return torch.mm(product(i, k), product(k + 1, j))
-
-    result = product(0, n - 1)
-    return result if out is None else out.resize_(result.shape).copy_(result)
+        else:
+            raise ValueError("einsum(): subscripts must be integers or Ellipsis")
+    return text
 
 
 @_overridable
@@ -345,25 +309,30 @@ def einsum(*args):
     for dimensions that broadcast. Operands and lists of numbers, ``einsum(a, [0, 1], b, [1, 2])``,
     are the other way to say it. RuntimeError for equations that do not fit.
     """
-    from torch._einsum import einsum as run
-
-    return run(*args)
+    if len(args) < 2:
+        raise ValueError(
+            "einsum(): must specify the equation string and at least one operand, "
+            "or at least one operand and its subscripts list"
+        )
+    if isinstance(args[0], torch.Tensor):
+        pairs = len(args) // 2 * 2
+        operands = args[0:pairs:2]
+        equation = ",".join(_subscripts(labels) for labels in args[1:pairs:2])
+        if len(args) % 2 == 1:
+            equation += "->" + _subscripts(args[-1])
+    else:
+        equation, operands = args[0], args[1:]
+    return _C.einsum(equation, list(_spread(operands)))
 
 
 @_overridable
 def cdist(x1, x2, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
     """Distances (p-norm) between all rows of two (batches of) matrices."""
-    modes = ("use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist",
-             "donot_use_mm_for_euclid_dist")
+    modes = {"use_mm_for_euclid_dist_if_necessary": None, "use_mm_for_euclid_dist": 1,
+             "donot_use_mm_for_euclid_dist": 2}
     if compute_mode not in modes:
         raise ValueError(f"{compute_mode} is not a valid value for compute_mode")
-    if hasattr(_C._VariableFunctions, "_cdist"):
-        return _C._VariableFunctions._cdist(x1, x2, p, modes.index(compute_mode))
-    if x1.size(-1) != x2.size(-1):
-        raise RuntimeError("X1 and X2 must have the same number of columns. X1: "
-                           f"{x1.size(-1)} X2: {x2.size(-1)}")
-    difference = x1.unsqueeze(-2) - x2.unsqueeze(-3)
-    return torch.linalg.vector_norm(difference, p, -1)
+    return _C.cdist(x1, x2, p, modes[compute_mode])
 
 
 # ---------------------------------------------------------------- norms, factorisations

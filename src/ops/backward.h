@@ -139,5 +139,12 @@ Tensor bce_logits_target_grad(const Tensor& g, const Tensor& x, const Tensor& y,
                               const Tensor& pos_weight, int64_t reduction);
 Tensor nll_loss_double_backward(const Tensor& g, const Tensor& target, const Tensor& weight,
                                 int64_t reduction, int64_t ignore_index, const Tensor& total_weight);
+// ---- products (backward/matmul.cpp)
+Tensor linear_grad_input(const Tensor& grad, const Tensor& weight);
+Tensor linear_grad_weight(const Tensor& grad, const Tensor& input, const TensorInfo& weight);
+// Gradient of the distances' first operand.
+Tensor cdist_grad(const Tensor& grad, const Tensor& x1, const Tensor& x2, double p,
+                  const Tensor& dist);
+Tensor pdist_grad(const Tensor& grad, const Tensor& self, double p, const Tensor& dist);
 
 }  // namespace rl
