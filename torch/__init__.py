@@ -90,8 +90,6 @@ for _module, _names in {
 }.items():
     for _name in _names.split():
         _LAZY_NAMES[_name] = _module
-        if _module == "torch.functional":  # these wrap a core function of the same name
-            globals().pop(_name, None)
 del _module, _names, _name
 
 _STORAGES = frozenset(
