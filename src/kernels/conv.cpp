@@ -68,6 +68,9 @@ void add_bias(const Conv& p, int64_t area, const T* bias, T* dst) {
   });
 }
 
+using BiasTypes =
+    TypeList<float, double, cfloat, cdouble, int64_t, int32_t, int16_t, int8_t, uint8_t>;
+
 }  // namespace
 
 void conv_forward(DType dtype, Conv p, const void* src, const void* weight, const void* bias,
@@ -85,7 +88,7 @@ void conv_forward(DType dtype, Conv p, const void* src, const void* weight, cons
   if (p.transposed) columns::backward_data(dtype, ordinary(p), src, weight, dst);
   else columns::forward(dtype, p, src, weight, dst);
   if (!bias) return;
-  visit(TypeList<float, double, cfloat, cdouble>{}, dtype, "convolution", [&]<class T>() {
+  visit(BiasTypes{}, dtype, "convolution", [&]<class T>() {
     add_bias(p, c.dst / (p.n * p.out_channels), static_cast<const T*>(bias), static_cast<T*>(dst));
   });
 }

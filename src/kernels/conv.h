@@ -1,4 +1,4 @@
-// Convolution for every floating and complex type: the one entrance for operators. An ordered
+// Convolution for every number type: the one entrance for operators. An ordered
 // list: oneDNN; for half types that it declines, the same in float; else column matrices and GEMM.
 // Raw pointers; the layouts and sizes are those of `Conv` in kernels/cpu/onednn/provider.h.
 #pragma once

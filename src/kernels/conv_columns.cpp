@@ -122,7 +122,7 @@ void each_group(const Conv& p, F&& f) {
     for (int64_t g = 0; g < p.groups; ++g) f(n, g);
 }
 
-using Types = TypeList<float, double, cfloat, cdouble>;
+using Types = TypeList<float, double, cfloat, cdouble, int64_t, int32_t, int16_t, int8_t, uint8_t>;
 
 }  // namespace
 

@@ -146,5 +146,6 @@ Tensor linear_grad_weight(const Tensor& grad, const Tensor& input, const TensorI
 Tensor cdist_grad(const Tensor& grad, const Tensor& x1, const Tensor& x2, double p,
                   const Tensor& dist);
 Tensor pdist_grad(const Tensor& grad, const Tensor& self, double p, const Tensor& dist);
+Tensor conv_grad_bias(const Tensor& grad);
 
 }  // namespace rl
