@@ -147,5 +147,8 @@ Tensor cdist_grad(const Tensor& grad, const Tensor& x1, const Tensor& x2, double
                   const Tensor& dist);
 Tensor pdist_grad(const Tensor& grad, const Tensor& self, double p, const Tensor& dist);
 Tensor conv_grad_bias(const Tensor& grad);
+Tensor avg_pool_again(const Tensor& grad, int64_t dims, IntRef kernel, IntRef stride,
+                      IntRef padding, bool ceil, bool count, std::optional<int64_t> divisor);
+Tensor adaptive_avg_again(const Tensor& grad, IntRef output_size);
 
 }  // namespace rl

@@ -210,7 +210,7 @@ Tensor _conv_grad_input(const Tensor& grad_output, const Tensor& weight, IntRef 
   const bool weight_last = prefers_last(weight);
   const Plan plan = make_plan(input_size, weight.sizes(), grad_output.sizes(), p, transposed, groups,
                               last, weight_last);
-  const Tensor g = dense(grad_output, last), w = dense(to_dtype(weight, g.dtype()), weight_last);
+  const Tensor g = dense(grad_output, last), w = dense(rl::to_dtype(weight, g.dtype()), weight_last);
   if (g.numel() == 0 || w.numel() == 0) zero_tensor(out);
   else conv_backward_data(out.dtype(), plan.conv, g.data(), w.data(), out.data());
   return out;
@@ -225,7 +225,7 @@ Tensor _conv_grad_weight(const Tensor& grad_output, const Tensor& input, IntRef 
   if (out.is_meta() || out.numel() == 0) return out;
   const Plan plan = make_plan(input.sizes(), weight_size, grad_output.sizes(), p, transposed, groups,
                               last, last);
-  const Tensor g = dense(grad_output, last), x = dense(to_dtype(input, g.dtype()), last);
+  const Tensor g = dense(grad_output, last), x = dense(rl::to_dtype(input, g.dtype()), last);
   if (g.numel() == 0 || x.numel() == 0) zero_tensor(out);
   else conv_backward_weights(out.dtype(), plan.conv, x.data(), g.data(), out.data());
   return out;
