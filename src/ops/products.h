@@ -4,7 +4,7 @@
 
 namespace rl {
 
-const char* cpp_type_name(DType d);            // "float", "long int": in some error messages
+const char* typeid_name(DType d);            // "float", "long int": in some error messages
 void product_dtype(const char* name, DType d); // throws for dtypes that products do not take
 // out = beta * out + alpha * a @ b (+ bias, a row); matrices, or batches of them. `a` and `b` must
 // not share memory with `out`.

@@ -77,11 +77,11 @@ void check_operands(const Tensor& input, const Tensor& weight, const Tensor& bia
 }
 
 void check_dtypes(const Tensor& input, const Tensor& weight, const Tensor& bias) {
-  check(input.dtype() == weight.dtype(), "Input type (", cpp_type_name(input.dtype()),
-        ") and weight type (", cpp_type_name(weight.dtype()), ") should be the same");
+  check(input.dtype() == weight.dtype(), "Input type (", typeid_name(input.dtype()),
+        ") and weight type (", typeid_name(weight.dtype()), ") should be the same");
   check(!bias.defined() || input.dtype() == bias.dtype(), "Input type (",
-        cpp_type_name(input.dtype()), ") and bias type (",
-        bias.defined() ? cpp_type_name(bias.dtype()) : "", ") should be the same");
+        typeid_name(input.dtype()), ") and bias type (",
+        bias.defined() ? typeid_name(bias.dtype()) : "", ") should be the same");
   product_dtype("slow_conv2d_cpu", input.dtype());
 }
 

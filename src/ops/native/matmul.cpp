@@ -8,7 +8,7 @@
 
 namespace rl {
 
-const char* cpp_type_name(DType d) {
+const char* typeid_name(DType d) {
   switch (d) {
     case DType::Float: return "float";
     case DType::Double: return "double";
@@ -116,7 +116,7 @@ Tensor column(const Tensor& v) {  // (n) -> (n, 1)
 Tensor mm(const Tensor& self, const Tensor& mat2) {
   check_matrices("mm", "self", self, mat2);
   check(self.dtype() == mat2.dtype(), "expected m1 and m2 to have the same dtype, but got: ",
-        cpp_type_name(self.dtype()), " != ", cpp_type_name(mat2.dtype()));
+        typeid_name(self.dtype()), " != ", typeid_name(mat2.dtype()));
   product_dtype("addmm_impl_cpu_", self.dtype());
   Tensor out = empty_tensor({self.sizes()[0], mat2.sizes()[1]}, self.dtype(), self.device());
   multiply_into(out, self, mat2, kZero, kOne, nullptr);
@@ -153,8 +153,8 @@ Tensor addmm(const Tensor& self, const Tensor& mat1, const Tensor& mat2, const S
 Tensor baddbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2, const Scalar& beta,
                const Scalar& alpha) {
   check(self.dtype() == batch1.dtype() && self.dtype() == batch2.dtype(),
-        "Input dtypes must be the same, got: input ", cpp_type_name(self.dtype()), ", batch1: ",
-        cpp_type_name(batch1.dtype()), ", batch2: ", cpp_type_name(batch2.dtype()));
+        "Input dtypes must be the same, got: input ", typeid_name(self.dtype()), ", batch1: ",
+        typeid_name(batch1.dtype()), ", batch2: ", typeid_name(batch2.dtype()));
   if (batch1.dim() == 3 && batch2.dim() == 3) {
     expand(self, {batch1.sizes()[0], batch1.sizes()[1], batch2.sizes()[2]});
   }
@@ -271,7 +271,7 @@ static void check_linear(const Tensor& input, const Tensor& weight, const Tensor
     check_added_dtypes(bias.dtype(), input.dtype(), weight.dtype());
   } else {
     check(input.dtype() == weight.dtype(), "expected m1 and m2 to have the same dtype, but got: ",
-          cpp_type_name(input.dtype()), " != ", cpp_type_name(weight.dtype()));
+          typeid_name(input.dtype()), " != ", typeid_name(weight.dtype()));
   }
   product_dtype("addmm_impl_cpu_", input.dtype());
 }
