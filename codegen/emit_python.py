@@ -22,7 +22,8 @@ def converter(a, i):
     if k == "Operand":
         return f"to_operand({v})" if d is None else f"({v} ? to_operand({v}) : {d})"
     if k in ("TensorList", "OptTensorList"):
-        return f"({v} ? to_tensor_list({v}) : std::vector<Tensor>())" if d else f"to_tensor_list({v})"
+        f = "to_tensor_list" if k == "OptTensorList" else "to_defined_tensor_list"
+        return f"({v} ? {f}({v}) : std::vector<Tensor>())" if d else f"{f}({v})"
     if k == "IntList":
         return f"({v} ? to_int_list({v}{size}) : Dims({d}))" if d else f"to_int_list({v}{size})"
     if k == "IntListOpt":
@@ -91,6 +92,9 @@ class Form:
         e = self.e
         args = ", ".join(converter(a, i) for i, a in enumerate(self.params))
         out = [f"PyObject* {name}(PyObject* const* v) {{"]
+        operands = [i for i, a in enumerate(self.params) if a.kind == "Operand"]
+        if len(operands) > 1 and not any(a.kind == "Tensor" for a in self.params):
+            out.append(f'  check_some_tensor("{e.name}", {{{", ".join(f"v[{i}]" for i in operands)}}});')
         target = e.name + "_" if self.inplace else e.name
         if self.out:
             at = len(self.params)

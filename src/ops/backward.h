@@ -24,6 +24,7 @@ Tensor masked_grad(const Tensor& grad, const Tensor& mask);  // grad where mask,
 Tensor where_grad(const Tensor& grad, const Tensor& condition, bool first);
 Tensor minmax_grad(const Tensor& grad, const Tensor& self, const Tensor& other, bool max);
 Tensor fminmax_grad(const Tensor& grad, const Tensor& self, const Tensor& other, bool max, bool first);
+Tensor zero_where_equal_grad(const Tensor& grad, const Tensor& self, const Tensor& other, bool first);
 Tensor sgn_grad(const Tensor& grad, const Tensor& self, const Tensor& result);
 Tensor copysign_grad(const Tensor& grad, const Tensor& self, const Tensor& result);
 

@@ -1,5 +1,6 @@
 // Python values to C++ parameters. The binder has checked the kinds; what can still fail is the
 // value: overflow, elements of lists, conversions that run Python code.
+#include "python/generated.h"
 #include "python/accepts.h"
 #include "python/errors.h"
 #include "python/types.h"
@@ -87,6 +88,20 @@ std::vector<Tensor> to_tensor_list(PyObject* o) {
               Py_TYPE(x)->tp_name);
   });
   return out;
+}
+
+std::vector<Tensor> to_defined_tensor_list(PyObject* o) {
+  std::vector<Tensor> out = to_tensor_list(o);
+  for (size_t i = 0; i < out.size(); ++i)
+    check_type(out[i].defined(), "expected Tensor as element ", i, " in argument 0, but got None");
+  return out;
+}
+
+void check_some_tensor(const char* name, std::initializer_list<PyObject*> operands) {
+  for (PyObject* o : operands)
+    if (o && is_tensor(o)) return;
+  fail_as(ErrorKind::Type, name, "() received an invalid combination of arguments: at least one of "
+          "them must be a Tensor");
 }
 
 Scalar to_scalar(PyObject* o) {

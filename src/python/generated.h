@@ -22,6 +22,10 @@ extern const ReturnType* const* const generated_return_types[];  // lists; null 
 // out=: a Tensor (or None), or a tuple of n of them.
 const Tensor& to_out(PyObject* o);
 std::vector<Tensor> to_out_tuple(PyObject* o, int n);
+// A list in which None is no element ("expected Tensor as element 1 in argument 0, but got None").
+std::vector<Tensor> to_defined_tensor_list(PyObject* o);
+// Of arguments that may be numbers, one must be a tensor.
+void check_some_tensor(const char* name, std::initializer_list<PyObject*> operands);
 // Result of a factory: honours requires_grad= and refuses layouts other than strided.
 PyObject* wrap_new(Tensor t, PyObject* requires_grad, PyObject* layout);
 

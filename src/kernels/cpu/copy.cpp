@@ -91,9 +91,9 @@ void linspace_as(void* out, const Scalar& start, const Scalar& end, int64_t step
     const int64_t at = first + i;
     if constexpr (is_complex_type<W>) {
       using R = typename W::value_type;
-      p[i] = T(at < steps / 2 ? a + R(at) * d : b - R(steps - at - 1) * d);
+      p[i] = T(at < steps / 2 || steps == 1 ? a + R(at) * d : b - R(steps - at - 1) * d);
     } else {
-      p[i] = T(at < steps / 2 ? a + W(at) * d : b - W(steps - at - 1) * d);
+      p[i] = T(at < steps / 2 || steps == 1 ? a + W(at) * d : b - W(steps - at - 1) * d);
     }
   }
 }

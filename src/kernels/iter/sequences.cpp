@@ -48,7 +48,9 @@ void logspace_into(const Tensor& out, const Scalar& start, const Scalar& end, in
     const bool complex = is_complex(t.dtype());
     const DType wide = complex ? DType::ComplexDouble : DType::Double;
     Tensor exponents = empty_tensor({t.numel()}, wide);
-    linspace_into(exponents, start, end, steps);
+    const bool integers = is_integral(t.dtype());  // the ends are then integers, too
+    linspace_into(exponents, integers ? Scalar(start.to_int()) : start,
+                  integers ? Scalar(end.to_int()) : end, steps);
     for (int64_t i = 0; i < t.numel(); ++i) {
       if (complex) exponents.data<cdouble>()[i] = std::pow(base, exponents.data<cdouble>()[i]);
       else exponents.data<double>()[i] = std::pow(base, exponents.data<double>()[i]);

@@ -86,6 +86,12 @@ Tensor fminmax_grad(const Tensor& grad, const Tensor& self, const Tensor& other,
   return first ? rl::_where(wins, grad, zero()) : rl::_where(wins, zero(), grad);
 }
 
+// The gradient belongs to `self`, and where both are equal to `other`.
+Tensor zero_where_equal_grad(const Tensor& grad, const Tensor& self, const Tensor& other, bool first) {
+  Tensor equal = rl::eq(self, other);
+  return first ? rl::_where(equal, zero(), grad) : rl::_where(equal, grad, zero());
+}
+
 Tensor sgn_grad(const Tensor& grad, const Tensor& self, const Tensor& result) {
   if (!self.is_complex()) return zeros_like_grad(grad);
   // d sgn = (g - sgn * Re(conj(sgn) g)) / |x|

@@ -22,6 +22,7 @@ Tensor group_norm(const Tensor& input, int64_t groups, const Tensor& weight, con
                   bool) {
   check(input.dim() >= 2, "Expected at least 2 dimensions for input tensor but received ", input.dim());
   const int64_t n = input.size(0), c = input.size(1);
+  check(c > 0, "Expected number of channels to be greater than 0, got ", c);
   int64_t rest = 1;
   for (int64_t d = 2; d < input.dim(); ++d) rest *= input.size(d);
   return std::get<0>(rl::native_group_norm(input, weight, bias, n, c, rest, groups, eps));
@@ -29,6 +30,7 @@ Tensor group_norm(const Tensor& input, int64_t groups, const Tensor& weight, con
 
 Tensor batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias, const Tensor& mean,
                   const Tensor& var, bool training, double momentum, double eps, bool) {
+  check_value(eps > 0, "batch_norm eps must be positive, but got ", eps);
   return std::get<0>(
       rl::native_batch_norm(input, weight, bias, mean, var, training, momentum, eps));
 }
@@ -43,7 +45,8 @@ Tensor instance_norm(const Tensor& input, const Tensor& weight, const Tensor& bi
   shape[0] = 1;
   shape[1] = b * c;
   auto repeated = [&](const Tensor& t) { return t.defined() ? rl::reshape(rl::expand(t, {b, c}), {-1}) : t; };
-  const Tensor rm = repeated(mean), rv = repeated(var);
+  auto copied = [&](const Tensor& t) { return t.defined() ? rl::clone(repeated(t)) : t; };
+  const Tensor rm = copied(mean), rv = copied(var);
   Tensor out = rl::batch_norm(rl::reshape(rl::contiguous(input), shape), repeated(weight), repeated(bias),
                               rm, rv, use_input_stats, momentum, eps, false);
   auto fold = [&](const Tensor& running, const Tensor& many) {

@@ -151,8 +151,10 @@ std::tuple<Tensor, Tensor, Tensor> native_batch_norm(
   if (training) {
     s = channel_statistics(x);
     const double n = double(features ? x.numel() / features : 0);
-    update_running(running_mean, s.mean, momentum, 1);
-    update_running(running_var, s.var, momentum, n > 1 ? n / (n - 1) : NAN);
+    if (n > 0) {
+      update_running(running_mean, s.mean, momentum, 1);
+      update_running(running_var, s.var, momentum, n > 1 ? n / (n - 1) : NAN);
+    }
   } else {
     s = {vector_of(running_mean, 0, features), vector_of(running_var, 1, features)};
   }
