@@ -50,7 +50,7 @@ add_custom_command(
   BYPRODUCTS ${paths}
   COMMAND ${codegen} --out ${RL_GEN_DIR} ${RL_OPS}
   COMMAND ${CMAKE_COMMAND} -E touch ${RL_GEN_DIR}/codegen.stamp
-  DEPENDS ${RL_OPS} ${RL_CODEGEN}
+  DEPENDS ${RL_OPS} ${RL_CODEGEN} ${CMAKE_SOURCE_DIR}/src/ops/backward.h
   COMMENT "Generating code from ops/*.yaml" VERBATIM)
 add_custom_target(rl_codegen DEPENDS ${RL_GEN_DIR}/codegen.stamp)
 set_source_files_properties(${paths} PROPERTIES GENERATED ON)

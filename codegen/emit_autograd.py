@@ -1,4 +1,5 @@
 """gen/autograd_<family>.cpp: wrappers (modes -> native -> record) and Node classes."""
+import os
 import re
 
 from emit_api import declarations, has, ident, inplace_args, out_names, out_params, params
@@ -302,6 +303,25 @@ def out_variant(e):
     return out + ["}", ""]
 
 
+BACKWARD = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "src/ops/backward.h")
+
+
+def helper_declarations(path=BACKWARD):
+    """name -> declarations in backward.h. Files get only those that their formulas use, so that a new
+    helper of one family rebuilds no other."""
+    with open(path, encoding="utf-8") as f:
+        text = re.sub(r"//[^\n]*|^#[^\n]*|^namespace rl {|^}", "", f.read(), flags=re.M)
+    out = {}
+    for statement in text.split(";"):
+        line = " ".join(statement.split())
+        m = re.search(r"(\w+)\(", line)
+        if line.startswith("using "):
+            out.setdefault("using", []).append(line + ";")
+        elif m:
+            out.setdefault(m.group(1), []).append(line + ";")
+    return out
+
+
 def emit(family, entries, index):
     """index: op name -> (family, entry) of all families, for forward declarations."""
     used, own = set(), {e.name for e in entries}
@@ -320,14 +340,17 @@ def emit(family, entries, index):
             ret = "void" if e.inplace_only and e.kind != "composite" else e.cpp_return
             impls[(space, f"{ret} {name}({params(e)});")] = True
     out = [f"// Generated from ops/{family}.yaml.", "#include <array>", "",
-           '#include "autograd/recording.h"', f'#include "gen/ops/{family}.h"', '#include "ops/backward.h"',
-           '#include "ops/formula.h"']
+           '#include "autograd/recording.h"', f'#include "gen/ops/{family}.h"', '#include "ops/formula.h"']
     if any(e.kind == "pointwise" for e in entries):
         out.append(f'#include "gen/pointwise_{family}.h"')
     out += ["", "namespace rl {", ""]
     for n in sorted(used):
         for _, e in index[n]:
             out += declarations(e)
+    helpers = helper_declarations()
+    out += helpers.get("using", [])
+    for n in sorted({n for e in entries for _, f in e.grads for n in names_in(f)}):
+        out += helpers.get(n, [])
     for space in ("native", "composite"):
         lines = [d for (s, d) in impls if s == space]
         if lines:

@@ -14,7 +14,7 @@ namespace rl {
 Tensor scale(const Tensor& grad, const Scalar& by);          // grad * conj(by); by == 1: grad
 Tensor conj_if(const Tensor& t);                             // conj for complex, t otherwise
 Tensor real_if(const Tensor& grad, DType like);              // real part when `like` is real
-inline Tensor real_if(const Tensor& grad, const Tensor& like) { return real_if(grad, like.dtype()); }
+Tensor real_if(const Tensor& grad, const Tensor& like);
 Scalar one_minus(const Scalar& s);
 Tensor pow_grad_self(const Tensor& grad, const Tensor& self, const Tensor& exponent);
 Tensor pow_grad_exponent(const Tensor& grad, const Tensor& self, const Tensor& exponent,

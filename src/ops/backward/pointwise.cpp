@@ -26,6 +26,8 @@ Tensor real_if(const Tensor& grad, DType like) {
 
 Tensor one_like_grad(const Tensor& grad) { return rl::full(grad.sizes(), Scalar(1), grad.dtype(), grad.device()); }
 
+Tensor real_if(const Tensor& grad, const Tensor& like) { return real_if(grad, like.dtype()); }
+
 Tensor zeros_like_grad(const Tensor& grad) {
   return rl::full(grad.sizes(), Scalar(0), grad.dtype(), grad.device());
 }
