@@ -2,11 +2,15 @@
 from .optimizer import Optimizer
 
 _CLASSES = {
-    "SGD": "sgd", "Adam": "adam", "AdamW": "adamw",
+    "Adadelta": "adadelta", "Adafactor": "_adafactor", "Adagrad": "adagrad", "Adam": "adam",
+    "Adamax": "adamax", "AdamW": "adamw", "ASGD": "asgd", "LBFGS": "lbfgs", "Muon": "_muon",
+    "NAdam": "nadam", "RAdam": "radam", "RMSprop": "rmsprop", "Rprop": "rprop", "SGD": "sgd",
+    "SparseAdam": "sparse_adam",
 }
-_MODULES = ("lr_scheduler", "optimizer")
+_MODULES = ("lr_scheduler", "swa_utils", "functional", "_functional")
 
-__all__ = [*_CLASSES, "Optimizer", "lr_scheduler"]
+__all__ = [*_CLASSES, "Optimizer", "functional", "lr_scheduler", "swa_utils",
+           "swap_in_optimizer_params_and_state"]
 
 
 def __getattr__(name):

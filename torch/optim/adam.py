@@ -1,8 +1,9 @@
 """Adam (Kingma and Ba, 2015), AMSGrad (Reddi et al., 2018) and decoupled weight decay."""
 import torch
 
-from .optimizer import (Optimizer, _check_capturable, _closure_loss, _get_scalar_dtype,
-                        _get_value, _use_grad_for_differentiable, _view_as_real)
+from .optimizer import (Optimizer, _check_capturable, _check_fused, _check_steps, _closure_loss,
+                        _fusable, _get_scalar_dtype, _get_value, _real_lists,
+                        _use_grad_for_differentiable)
 
 __all__ = ["Adam", "adam"]
 
@@ -67,12 +68,7 @@ class Adam(Optimizer):
             "decoupled_weight_decay": decoupled_weight_decay,
         }
         super().__init__(params, defaults)
-        if fused:
-            if differentiable:
-                raise RuntimeError("`fused` does not support `differentiable`")
-            self._step_supports_amp_scaling = True
-            if foreach:
-                raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
+        _check_fused(self, fused, foreach, differentiable)
 
     def __setstate__(self, state):
         super().__setstate__(state)
@@ -152,10 +148,17 @@ def adam(params, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, state_steps, for
     Raises:
         RuntimeError: a member of ``state_steps`` is no tensor.
     """
-    if not all(isinstance(t, torch.Tensor) for t in state_steps):
-        raise RuntimeError("API has changed, `state_steps` argument must contain a list of "
-                           "singleton tensors")
-    _check_capturable(capturable, params, state_steps)
+    _check_steps(state_steps)
+    _check_capturable(capturable, params)
+    if not differentiable and not has_complex and _fusable(params, grads):
+        step = torch._fused_adamw_ if decoupled_weight_decay else torch._fused_adam_
+        if found_inf is None or found_inf.item() == 0:
+            torch._C._advance_steps_(state_steps)
+        step(params, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, state_steps,
+             lr=_get_value(lr), beta1=_get_value(beta1), beta2=_get_value(beta2),
+             weight_decay=_get_value(weight_decay), eps=eps, amsgrad=amsgrad, maximize=maximize,
+             grad_scale=grad_scale, found_inf=found_inf)
+        return
     _single_tensor_adam(params, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, state_steps,
                         has_complex=has_complex, differentiable=differentiable,
                         decoupled=decoupled_weight_decay, amsgrad=amsgrad, beta1=beta1,
@@ -168,10 +171,8 @@ def _single_tensor_adam(params, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, s
                         weight_decay, eps, maximize):
     if not differentiable:
         lr, beta1, beta2 = _get_value(lr), _get_value(beta1), _get_value(beta2)
-    if has_complex:
-        params, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs = (
-            list(x) for x in (params, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs))
-        _view_as_real(params, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs)
+    params, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs = _real_lists(
+        has_complex, params, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs)
     for i, param in enumerate(params):
         grad = -grads[i] if maximize else grads[i]
         exp_avg, exp_avg_sq, step_t = exp_avgs[i], exp_avg_sqs[i], state_steps[i]

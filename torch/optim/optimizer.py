@@ -71,6 +71,26 @@ def _use_grad_for_differentiable(func):
     return _like(_use_grad, func)
 
 
+def _no_grad_step(func):
+    """Runs a step without recording gradients."""
+    is_enabled, set_enabled = torch.is_grad_enabled, torch._C._set_grad_enabled
+
+    def step(*args, **kwargs):
+        before = is_enabled()
+        set_enabled(False)
+        try:
+            return func(*args, **kwargs)
+        finally:
+            set_enabled(before)
+
+    return _like(step, func)
+
+
+def _fusable(params, grads):
+    """Whether the fused steps of the CPU can take these lists."""
+    return torch._C._fused_accepts(params, grads)
+
+
 def _like(wrapper, func):
     for name in ("__module__", "__name__", "__qualname__", "__doc__"):
         setattr(wrapper, name, getattr(func, name))
@@ -90,21 +110,19 @@ def _closure_loss(closure):
         return closure()
 
 
-def _check_capturable(capturable, params, state_tensors):
+def _check_capturable(capturable, params, what="params and state_steps", supports_xla=True):
     """Graph capture needs a device that has it; no device of this build does."""
     if capturable and params:
-        raise AssertionError(
-            "If capturable=True, params and state_steps must be on supported devices: "
-            f"{_get_capturable_supported_devices()}.")
+        raise AssertionError(f"If capturable=True, {what} must be on supported devices: "
+                             f"{_get_capturable_supported_devices(supports_xla)}.")
 
 
 def _get_capturable_supported_devices(supports_xla=True):
-    return ["cuda", "xpu", "hpu"] + (["xla"] if supports_xla else [])
+    return ["cuda", "xpu", "hpu", "privateuseone"] + (["xla"] if supports_xla else [])
 
 
 def _get_foreach_kernels_supported_devices():
-    return ["cuda", "xpu", "mtia", torch._C._get_privateuse1_backend_name()
-            if hasattr(torch._C, "_get_privateuse1_backend_name") else "privateuseone"]
+    return ["cuda", "xpu", "mtia", "privateuseone"]
 
 
 def _get_fused_kernels_supported_devices():
@@ -458,3 +476,104 @@ def _step_with_hooks(func, self, args, kwargs):
     for hook in (*self._optimizer_step_post_hooks.values(), *_global_optimizer_post_hooks.values()):
         hook(self, args, kwargs)
     return out
+
+
+def _check_option(ok, what, value):
+    if not ok:
+        raise ValueError(f"Invalid {what}: {value}")
+
+
+def _check_lr_tensor(lr):
+    if isinstance(lr, torch.Tensor) and lr.numel() != 1:
+        raise ValueError("Tensor lr must be 1-element")
+
+
+def _check_common(lr, eps, weight_decay, betas=None):
+    _check_lr_tensor(lr)
+    _check_option(0.0 <= lr, "learning rate", lr)
+    _check_option(0.0 <= eps, "epsilon value", eps)
+    for i, beta in enumerate(betas or ()):
+        _check_option(0.0 <= beta < 1.0, f"beta parameter at index {i}", beta)
+    _check_option(0.0 <= weight_decay, "weight_decay value", weight_decay)
+
+
+def _check_fused(optimizer, fused, foreach, differentiable):
+    if not fused:
+        return
+    if differentiable:
+        raise RuntimeError("`fused` does not support `differentiable`")
+    if foreach:
+        raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
+    optimizer._step_supports_amp_scaling = True
+
+
+def _gather(optimizer, group, keys, new_state, lists, allow_sparse=False):
+    """Fills the lists params, grads and one of each state in `keys`; makes missing states.
+
+    Returns whether a parameter is complex and whether a gradient is sparse.
+    """
+    params, grads, *states = lists
+    has_complex = has_sparse = False
+    for p in group["params"]:
+        grad = p.grad
+        if grad is None:
+            continue
+        if grad.is_sparse:
+            if not allow_sparse:
+                raise RuntimeError(
+                    f"{type(optimizer).__name__} does not support sparse gradients")
+            has_sparse = True
+        if p.is_complex():
+            has_complex = True
+        state = optimizer.state[p]
+        if not state:
+            state.update(new_state(p, group))
+        params.append(p)
+        grads.append(grad)
+        for key, into in zip(keys, states):
+            into.append(state[key])
+    return has_complex, has_sparse
+
+
+def _new_step(fused=None):
+    return torch.zeros((), dtype=_get_scalar_dtype(fused))
+
+
+def _zeros_like(p):
+    return torch.zeros_like(p, memory_format=torch.preserve_format)
+
+
+def _real_lists(has_complex, *lists):
+    """Copies of the lists with complex tensors seen as pairs of real numbers."""
+    if not has_complex:
+        return lists
+    lists = [list(items) for items in lists]
+    for items in lists:
+        items[:] = [torch.view_as_real(t) if torch.is_complex(t) else t for t in items]
+    return lists
+
+
+def _set_defaults(optimizer, **options):
+    """Options that groups from older files lack."""
+    for group in optimizer.param_groups:
+        for name, value in options.items():
+            group.setdefault(name, value)
+
+
+def _state_to_tensors(optimizer, *names, fused=False):
+    """Older files keep counters as numbers."""
+    for group in optimizer.param_groups:
+        dtype = _get_scalar_dtype(group.get("fused") if fused else None)
+        for p in group["params"]:
+            state = optimizer.state.get(p)
+            if not state:
+                continue
+            for name in names:
+                if not isinstance(state[name], torch.Tensor):
+                    state[name] = torch.tensor(float(state[name]), dtype=dtype)
+
+
+def _check_steps(state_steps):
+    if not all(isinstance(t, torch.Tensor) for t in state_steps):
+        raise RuntimeError("API has changed, `state_steps` argument must contain a list of "
+                           "singleton tensors")

@@ -1,7 +1,8 @@
 """Stochastic gradient descent with momentum (Sutskever et al., 2013, for the Nesterov form)."""
 import torch
 
-from .optimizer import Optimizer, _closure_loss, _get_value, _use_grad_for_differentiable
+from .optimizer import (Optimizer, _check_fused, _closure_loss, _fusable, _get_value,
+                        _use_grad_for_differentiable)
 
 __all__ = ["SGD", "sgd"]
 
@@ -43,12 +44,7 @@ class SGD(Optimizer):
             "differentiable": differentiable, "fused": fused,
         }
         super().__init__(params, defaults)
-        if fused:
-            self._step_supports_amp_scaling = True
-            if differentiable:
-                raise RuntimeError("`fused` does not support `differentiable`")
-            if foreach:
-                raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
+        _check_fused(self, fused, foreach, differentiable)
 
     def __setstate__(self, state):
         super().__setstate__(state)
@@ -98,9 +94,44 @@ def sgd(params, d_p_list, momentum_buffer_list, has_sparse_grad=False, foreach=N
         grad_scale=None, found_inf=None, *, weight_decay, momentum, lr, dampening, nesterov,
         maximize):
     r"""One step of :class:`SGD` over lists. ``None`` in the list of buffers is filled in."""
-    _single_tensor_sgd(params, d_p_list, momentum_buffer_list, weight_decay=weight_decay,
-                       momentum=momentum, lr=lr, dampening=dampening, nesterov=nesterov,
-                       maximize=maximize)
+    options = {"weight_decay": weight_decay, "momentum": momentum, "lr": lr,
+               "dampening": dampening, "nesterov": nesterov, "maximize": maximize}
+    if has_sparse_grad or torch.is_grad_enabled() or not _fusable(params, d_p_list):
+        if fused and (has_sparse_grad or any(p.is_complex() for p in params)):
+            raise RuntimeError("`fused` does not support sparse grad or complex param")
+        _single_tensor_sgd(params, d_p_list, momentum_buffer_list, **options)
+        return
+    if isinstance(lr, torch.Tensor):
+        options["lr"] = lr.item()
+    if isinstance(weight_decay, torch.Tensor):
+        options["weight_decay"] = weight_decay.item()
+    if grad_scale is not None or found_inf is not None:
+        options.update(grad_scale=grad_scale, found_inf=found_inf)
+    if momentum == 0:
+        torch._fused_sgd_(params, d_p_list, [], is_first_step=False, **options)
+    elif _all_set(momentum_buffer_list):
+        torch._fused_sgd_(params, d_p_list, momentum_buffer_list, is_first_step=False, **options)
+    else:
+        _fused_with_new_buffers(params, d_p_list, momentum_buffer_list, options)
+
+
+def _all_set(items):
+    for item in items:
+        if item is None:
+            return False
+    return True
+
+
+def _fused_with_new_buffers(params, grads, buffers, options):
+    """The first step of some of the parameters: their buffers become the gradients."""
+    new = [i for i, buf in enumerate(buffers) if buf is None]
+    old = [i for i, buf in enumerate(buffers) if buf is not None]
+    for i in new:
+        buffers[i] = torch.empty_like(params[i])
+    for at, first in ((new, True), (old, False)):
+        if at:
+            torch._fused_sgd_([params[i] for i in at], [grads[i] for i in at],
+                              [buffers[i] for i in at], is_first_step=first, **options)
 
 
 def _single_tensor_sgd(params, grads, momentum_buffer_list, *, weight_decay, momentum, lr,
