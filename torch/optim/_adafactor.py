@@ -106,7 +106,7 @@ def adafactor(params, grads, row_vars, col_vars, variances, state_steps, foreach
             row, column = row_vars[i], col_vars[i]
             row.lerp_(_mean_square(grad, -1), weight)
             column.lerp_(_mean_square(grad, -2), weight)
-            square = row @ column
+            square = row * column
             square.div_(row.mean(dim=-2, keepdim=True).clamp_(min=smallest))
         else:
             square = variances[i].lerp_(grad.square(), weight).clone()
