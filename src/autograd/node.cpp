@@ -3,6 +3,7 @@
 #include "autograd/node.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "autograd/engine_ops.h"
 
@@ -130,6 +131,25 @@ void add_edges(Node& n, const Tensor& t) {
 
 void add_edges(Node& n, TensorList l) {
   for (const Tensor& t : l) add_edges(n, t);
+}
+
+bool reaches_other_leaves(const Tensor& t, TensorList own) {
+  std::unordered_set<const Node*> seen;
+  std::vector<const Node*> stack;
+  Edge root = gradient_edge(t);
+  if (root.node) stack.push_back(root.node.get());
+  while (!stack.empty()) {
+    const Node* n = stack.back();
+    stack.pop_back();
+    if (!seen.insert(n).second) continue;
+    if (n->accumulates) {
+      const Tensor& leaf = static_cast<const AccumulateGrad*>(n)->variable;
+      if (std::none_of(own.begin(), own.end(), [&](auto& o) { return o.is_same(leaf); })) return true;
+    }
+    for (const Edge& e : n->edges)
+      if (e.node) stack.push_back(e.node.get());
+  }
+  return false;
 }
 
 // ---- linking results

@@ -272,6 +272,8 @@ void pop_saved_hooks();
 void disable_saved_hooks(std::optional<std::string> message);  // nullopt: allowed again
 std::optional<std::string> saved_hooks_disabled();
 void queue_callback(std::function<void()> f);           // run when the current backward ends
+// Does the graph of t end in a leaf that is not one of these?
+bool reaches_other_leaves(const Tensor& t, TensorList own);
 Node* current_node();                                   // being applied by this thread, or null
 int64_t current_task_id();                              // of the backward running here, or -1
 bool reaches_all_leaves();                              // no pass running here has targets

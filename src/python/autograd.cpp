@@ -298,6 +298,13 @@ PyObject* py_gradient_edge(PyObject*, PyObject* t) {
     return Py_BuildValue("(Oi)", node.get(), int(e.input_nr));
   });
 }
+PyObject* py_reaches_other_leaves(PyObject*, PyObject* args) {
+  PyObject *t, *own;
+  if (!PyArg_ParseTuple(args, "OO", &t, &own)) return nullptr;
+  return guarded([&] {
+    return PyBool_FromLong(reaches_other_leaves(expect_tensor(t, "tensor"), to_tensor_list(own)));
+  });
+}
 PyObject* py_increment_version(PyObject*, PyObject* list) {
   return guarded([&] {
     Ref items = is_tensor(list) ? owned(PyTuple_Pack(1, list)) : owned(PySequence_Tuple(list));
@@ -437,6 +444,7 @@ PyMethodDef functions[] = {
     {"_is_checkpoint_valid", is_checkpoint_valid, METH_NOARGS, nullptr},
     {"_will_engine_execute_node", py_will_run, METH_O, nullptr},
     {"_gradient_edge", py_gradient_edge, METH_O, nullptr},
+    {"_reaches_other_leaves", py_reaches_other_leaves, METH_VARARGS, nullptr},
     {"_increment_version", py_increment_version, METH_O, nullptr},
     {"_delayed_error", delayed_error, METH_VARARGS, nullptr},
     {"_undefined_grad", undefined_grad, METH_O, nullptr},
