@@ -194,6 +194,30 @@ def map2_(self, x, y, callable):
     return _map(self, (x, y), callable, "map2_")
 
 
+# ---------------------------------------------------------------- functions of torch as methods
+
+
+def _method_of(name, path="torch.functional"):
+    """``x.name(...)`` as ``torch.name(x, ...)``, where the core has no such method."""
+
+    def method(self, *args, **kwargs):
+        from importlib import import_module
+
+        return getattr(import_module(path), name)(self, *args, **kwargs)
+
+    method.__name__, method.__qualname__ = name, f"Tensor.{name}"
+    method.__doc__ = f"The same as ``torch.{name}(self, ...)``."
+    return method
+
+
+_FUNCTIONAL = ("norm", "unique", "unique_consecutive", "stft", "istft", "lu")
+
+
+def is_nonzero(self):
+    """Is the one element other than zero?"""
+    return bool(self)
+
+
 # ---------------------------------------------------------------- other libraries
 
 
@@ -484,6 +508,11 @@ def _install():
         if callable(f):
             f.__qualname__ = f"Tensor.{name}"
         setattr(Tensor, name, f)
+    for name in _FUNCTIONAL:
+        if not hasattr(Tensor, name):
+            setattr(Tensor, name, _method_of(name))
+    if not hasattr(Tensor, "is_nonzero"):
+        Tensor.is_nonzero = is_nonzero
     Tensor.type = _type_method
     _type_method.__name__, _type_method.__qualname__ = "type", "Tensor.type"
     Tensor.__array_priority__ = 1000

@@ -54,6 +54,9 @@ void check_span(const StoragePtr& s, IntRef sizes, IntRef strides, int64_t offse
 void set_storage(const Tensor& t, const StoragePtr& s, int64_t offset, IntRef sizes,
                  IntRef strides) {
   check(sizes.size() == strides.size(), "mismatch in length of strides and shape");
+  check(s && s->device().type == t.device().type, "Attempted to set the storage of a tensor on "
+        "device \"", t.device(), "\" to a storage on different device \"",
+        s ? s->device() : Device{}, "\".  This is no longer allowed; the devices must match.");
   check_span(s, sizes, strides, offset, t.itemsize());
   check_inplace(t, false);
   TensorImpl* i = t.impl();
