@@ -127,6 +127,8 @@ def __getattr__(name):
         value = _import("torch.storage")._legacy_class("FloatStorage")
     elif name in _C_NAMES:
         value = getattr(_C, name)
+    elif name.startswith("_foreach_"):
+        value = getattr(_import("torch._foreach"), name)
     else:
         raise AttributeError(f"module 'torch' has no attribute {name!r}")
     globals()[name] = value

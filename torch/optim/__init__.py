@@ -18,6 +18,8 @@ def __getattr__(name):
 
     if name in _CLASSES:
         value = getattr(importlib.import_module("." + _CLASSES[name], __name__), name)
+    elif name == "swap_in_optimizer_params_and_state":
+        value = importlib.import_module("._swap", __name__).swap_in_optimizer_params_and_state
     elif name in _MODULES:
         return importlib.import_module("." + name, __name__)
     else:
@@ -27,4 +29,4 @@ def __getattr__(name):
 
 
 def __dir__():
-    return sorted({*globals(), *_CLASSES, *_MODULES})
+    return sorted({*globals(), *__all__, *_MODULES})

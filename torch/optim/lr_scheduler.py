@@ -4,9 +4,9 @@ import warnings
 from bisect import bisect_right
 from collections import Counter
 
-from ._lr_base import (EPOCH_DEPRECATION_WARNING, LRScheduler, _check_optimizer,
-                       _enable_get_lr_call, _group_values, _initial_mode, _LRScheduler,  # noqa: F401
+from ._lr_base import (EPOCH_DEPRECATION_WARNING, LRScheduler, _check_optimizer, _group_values,
                        _set_group_value, _warn_get_lr)
+from ._lr_base import _enable_get_lr_call, _initial_mode, _LRScheduler  # noqa: F401
 from ._lr_cycles import CosineAnnealingWarmRestarts, CyclicLR, OneCycleLR
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "ReduceLROnPlateau", "CyclicLR", "CosineAnnealingWarmRestarts", "OneCycleLR",
     "PolynomialLR", "LRScheduler",
 ]
+
 
 class _LambdaBase(LRScheduler):
     """Schedules given by functions of the epoch."""
