@@ -25,6 +25,9 @@ Tensor where_grad(const Tensor& grad, const Tensor& condition, bool first);
 Tensor minmax_grad(const Tensor& grad, const Tensor& self, const Tensor& other, bool max);
 Tensor fminmax_grad(const Tensor& grad, const Tensor& self, const Tensor& other, bool max, bool first);
 Tensor zero_where_equal_grad(const Tensor& grad, const Tensor& self, const Tensor& other, bool first);
+Tensor real_part(const Tensor& grad);
+Tensor imag_part(const Tensor& grad);
+Tensor angle_grad(const Tensor& grad, const Tensor& self);
 Tensor sgn_grad(const Tensor& grad, const Tensor& self, const Tensor& result);
 Tensor copysign_grad(const Tensor& grad, const Tensor& self, const Tensor& result);
 

@@ -106,4 +106,15 @@ Tensor copysign_grad(const Tensor& grad, const Tensor& self, const Tensor& resul
   return rl::_where(rl::eq(self, zero()), zero(), grad * (result / self));
 }
 
+Tensor real_part(const Tensor& grad) { return rl::real(grad); }
+Tensor imag_part(const Tensor& grad) { return rl::imag(grad); }
+
+// d angle = Im(conj(z) dz) / |z|^2, hence the gradient i z g / |z|^2.
+Tensor angle_grad(const Tensor& grad, const Tensor& self) {
+  if (!self.is_complex()) return zeros_like_grad(grad);
+  Tensor size = rl::abs(self);
+  Tensor g = grad * (self / (size * size)) * Scalar(cdouble(0, 1));
+  return rl::_where(rl::eq(self, zero()), zero(), g);
+}
+
 }  // namespace rl
