@@ -115,6 +115,7 @@ def draw(out, dataset, predictions, losses):
         axis.set_title(f"{guess} (is {label.item()})", fontsize=9, color=colour)
         axis.axis("off")
     figure.suptitle("Predictions on test digits")
+    figure.tight_layout()
     figure.savefig(os.path.join(out, "predictions.png"), dpi=110)
 
     figure, axis = plt.subplots(figsize=(7, 4))

@@ -3,9 +3,10 @@
 
 #include <cmath>
 
-#include "autograd/recording.h"
 #include "base/check.h"
 #include "base/parallel.h"
+#include "core/tensor.h"
+#include "core/tls.h"
 #include "gen/ops/create.h"
 #include "gen/ops/optim.h"
 
