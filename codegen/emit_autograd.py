@@ -77,9 +77,20 @@ def node(e):
 
 def saved_listing(s):
     """Names for grad_fn._saved_<name>."""
-    items = [f'if (key == "{a.name}") return box({a.name}_.unpack());' for a in s.tensors if not a.is_list]
-    items += [f'if (key == "{f}") return box({f}_.unpack(NodePtr(const_cast<Node*>(static_cast<const Node*>(this)))));' for f in s.outputs]
-    items += [f'if (key == "{a.name}") return box_stored({a.name});' for a in s.values if a.type != "Generator?"]
+    items = [
+        f'if (key == "{a.name}") return box({a.name}_.unpack());'
+        for a in s.tensors
+        if not a.is_list
+    ]
+    items += [
+        f'if (key == "{f}") return box({f}_.unpack(NodePtr(const_cast<Node*>(static_cast<const Node*>(this)))));'
+        for f in s.outputs
+    ]
+    items += [
+        f'if (key == "{a.name}") return box_stored({a.name});'
+        for a in s.values
+        if a.type != "Generator?"
+    ]
     if not items:
         return []
     keys = ", ".join(re.search(r'"\w+"', i).group() for i in items)
@@ -132,7 +143,9 @@ def grad_statement(e, group, formula, position):
     out = [f"    if (const std::array<bool, {len(group)}> mask{{{mask}}}; any_of(mask)) {{",
            f"      auto parts = {formula};"]
     for i, n in enumerate(group):
-        out.append(f"      if (mask[{i}]) result_grads[{position[n]}] = std::get<{i}>(std::move(parts));")
+        out.append(
+            f"      if (mask[{i}]) result_grads[{position[n]}] = std::get<{i}>(std::move(parts));"
+        )
     return out + ["    }"]
 
 
@@ -217,7 +230,12 @@ def needs(e):
 
 
 def native_call(e):
-    space = {"composite": "composite", "pointwise": "native", "structured": "native", "view": "native"}[e.kind]
+    space = {
+        "composite": "composite",
+        "pointwise": "native",
+        "structured": "native",
+        "view": "native",
+    }[e.kind]
     return f"{space}::{e.data.get('impl', e.name)}({call_args(e)})"
 
 
@@ -269,8 +287,12 @@ def inplace(e):
         # What the parts save of self must not be what is written afterwards.
         tensors = ", ".join(a.name for a in e.args if a.is_tensor or a.is_list)
         args = ", ".join(["old"] + [a.name for a in e.args[1:]])
-        return out + [f"  const Tensor old = needs_grad({tensors}) ? clone({self_name}) : {self_name};",
-                      f"  return copy_({self_name}, {e.name}({args}));", "}", ""]
+        return out + [
+            f"  const Tensor old = needs_grad({tensors}) ? clone({self_name}) : {self_name};",
+            f"  return copy_({self_name}, {e.name}({args}));",
+            "}",
+            "",
+        ]
     if e.kind == "pointwise":
         write = f"native::{e.name}_into({call_args(e)}, {self_name}, true);"
     elif e.kind == "view":
@@ -287,9 +309,12 @@ def inplace_ident(e):
 def out_variant(e):
     outs = out_names(e)
     tensors = [a.name for a in e.args if a.is_tensor or a.is_list]
-    out = [f"{e.cpp_return} {e.name}_out({params(e, extra=out_params(e))}) {{",
-           mode_line(e, ident(e) + "_out", ", ".join([a.name for a in e.args] + outs), e.cpp_return),
-           f'  check_out("{e.name}", needs_grad({", ".join(tensors + outs)}));', "  NoGrad no_grad;"]
+    out = [
+        f"{e.cpp_return} {e.name}_out({params(e, extra=out_params(e))}) {{",
+        mode_line(e, ident(e) + "_out", ", ".join([a.name for a in e.args] + outs), e.cpp_return),
+        f'  check_out("{e.name}", needs_grad({", ".join(tensors + outs)}));',
+        "  NoGrad no_grad;",
+    ]
     if e.kind == "pointwise":
         out.append(f"  native::{e.name}_into({call_args(e)}, out, false);")
     else:
@@ -303,7 +328,9 @@ def out_variant(e):
     return out + ["}", ""]
 
 
-BACKWARD = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "src/ops/backward.h")
+BACKWARD = os.path.join(
+    os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "src/ops/backward.h"
+)
 
 
 def helper_declarations(path=BACKWARD):
@@ -339,8 +366,14 @@ def emit(family, entries, index):
             name = e.data.get("impl", e.name)
             ret = "void" if e.inplace_only and e.kind != "composite" else e.cpp_return
             impls[(space, f"{ret} {name}({params(e)});")] = True
-    out = [f"// Generated from ops/{family}.yaml.", "#include <array>", "",
-           '#include "autograd/recording.h"', f'#include "gen/ops/{family}.h"', '#include "ops/formula.h"']
+    out = [
+        f"// Generated from ops/{family}.yaml.",
+        "#include <array>",
+        "",
+        '#include "autograd/recording.h"',
+        f'#include "gen/ops/{family}.h"',
+        '#include "ops/formula.h"',
+    ]
     if any(e.kind == "pointwise" for e in entries):
         out.append(f'#include "gen/pointwise_{family}.h"')
     out += ["", "namespace rl {", ""]

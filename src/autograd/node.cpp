@@ -44,7 +44,8 @@ void Node::last_release() {
 
 std::string qualified_name(const Node& n) {
   std::string s = n.name();
-  const bool own = s == "AccumulateGrad" || s == "CopySlices" || s == "CopyBackwards" || s == "Error";
+  const bool own =
+      s == "AccumulateGrad" || s == "CopySlices" || s == "CopyBackwards" || s == "Error";
   return own ? "torch::autograd::" + s : s;
 }
 
@@ -144,7 +145,8 @@ bool reaches_other_leaves(const Tensor& t, TensorList own) {
     if (!seen.insert(n).second) continue;
     if (n->accumulates) {
       const Tensor& leaf = static_cast<const AccumulateGrad*>(n)->variable;
-      if (std::none_of(own.begin(), own.end(), [&](auto& o) { return o.is_same(leaf); })) return true;
+      if (std::none_of(own.begin(), own.end(), [&](auto& o) { return o.is_same(leaf); }))
+        return true;
     }
     for (const Edge& e : n->edges)
       if (e.node) stack.push_back(e.node.get());

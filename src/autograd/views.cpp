@@ -117,7 +117,8 @@ static void check_creation(const ViewInfo& v, const AutogradMeta& m, bool later)
          "inplace to be tracked).");
   }
   if (v.multi_output)
-    fail(which, " This view is the output of a function that returns multiple views. Such functions "
+    fail(which,
+         " This view is the output of a function that returns multiple views. Such functions "
          "do not allow the output views to be modified inplace. You should replace the inplace "
          "operation by an out-of-place one.");
   fail(which, " This view was created inside a custom Function (or because an input was returned "

@@ -101,9 +101,10 @@ class RandomErrorMode final : public Mode {
  public:
   bool wants(const OpInfo& op) const override { return op.random; }
   void call(const OpInfo&, Stack&) override {
-    fail("vmap: called random operation while in randomness error mode. Please either use the "
-         "'same' or 'different' randomness flags on vmap or perform the randomness operation out of "
-         "vmap");
+    fail(
+        "vmap: called random operation while in randomness error mode. Please either use the "
+        "'same' or 'different' randomness flags on vmap or perform the randomness operation out of "
+        "vmap");
   }
 };
 PyObject* push_random_error_mode(PyObject*, PyObject*) {
@@ -126,14 +127,15 @@ PyObject* pop_write_mode(PyObject*, PyObject*) {
   });
 }
 
-PyMethodDef functions[] = {{"_push_saved_hooks", push_saved, METH_VARARGS, nullptr},
-                           {"_pop_saved_hooks", pop_saved, METH_NOARGS, nullptr},
-                           {"_disable_saved_hooks", disable_saved, METH_O, nullptr},
-                           {"_saved_hooks_disabled", saved_disabled, METH_NOARGS, nullptr},
-                           {"_push_write_mode", push_write_mode, METH_O, nullptr},
-                           {"_push_random_error_mode", push_random_error_mode, METH_NOARGS, nullptr},
-                           {"_pop_write_mode", pop_write_mode, METH_NOARGS, nullptr},
-                           {}};
+PyMethodDef functions[] = {
+    {"_push_saved_hooks", push_saved, METH_VARARGS, nullptr},
+    {"_pop_saved_hooks", pop_saved, METH_NOARGS, nullptr},
+    {"_disable_saved_hooks", disable_saved, METH_O, nullptr},
+    {"_saved_hooks_disabled", saved_disabled, METH_NOARGS, nullptr},
+    {"_push_write_mode", push_write_mode, METH_O, nullptr},
+    {"_push_random_error_mode", push_random_error_mode, METH_NOARGS, nullptr},
+    {"_pop_write_mode", pop_write_mode, METH_NOARGS, nullptr},
+    {}};
 
 }  // namespace
 

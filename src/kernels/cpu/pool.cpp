@@ -38,7 +38,8 @@ int64_t window(const Pool& p, int d, int64_t o) {
 }
 
 template <class T, int64_t S>
-inline void take_larger(T* best, int32_t* at, const T* src, int64_t n, int64_t step, int32_t first) {
+inline void take_larger(T* best, int32_t* at, const T* src, int64_t n, int64_t step,
+                        int32_t first) {
   const int64_t s = S ? S : step;
   for (int64_t i = 0; i < n; ++i) {
     const T v = src[i * s];

@@ -81,8 +81,8 @@ Tensor pdist_grad(const Tensor& grad, const Tensor& self, double p, const Tensor
     const Tensor diff = rl::slice(self, 0, i, i + 1, 1) - rl::slice(self, 0, i + 1, n, 1);
     const Tensor w = distance_weights(diff, rl::slice(grad, 0, at, at + count, 1), p,
                                       rl::slice(dist, 0, at, at + count, 1));
-    const Tensor own = rl::slice_backward(rl::sum(w, IntRef({0}), true, std::nullopt), self.sizes(), 0, i,
-                                          i + 1, 1);
+    const Tensor own = rl::slice_backward(rl::sum(w, IntRef({0}), true, std::nullopt), self.sizes(),
+                                          0, i, i + 1, 1);
     const Tensor term = own - rl::slice_backward(w, self.sizes(), 0, i + 1, n, 1);
     total = total.defined() ? total + term : term;
     at += count;

@@ -24,7 +24,9 @@ Tensor real_if(const Tensor& grad, DType like) {
   return grad.is_complex() && !is_complex(like) ? rl::real(grad) : grad;
 }
 
-Tensor one_like_grad(const Tensor& grad) { return rl::full(grad.sizes(), Scalar(1), grad.dtype(), grad.device()); }
+Tensor one_like_grad(const Tensor& grad) {
+  return rl::full(grad.sizes(), Scalar(1), grad.dtype(), grad.device());
+}
 
 Tensor real_if(const Tensor& grad, const Tensor& like) { return real_if(grad, like.dtype()); }
 
@@ -83,13 +85,15 @@ Tensor minmax_grad(const Tensor& grad, const Tensor& self, const Tensor& other, 
   return rl::_where(loses, zero(), tied);
 }
 
-Tensor fminmax_grad(const Tensor& grad, const Tensor& self, const Tensor& other, bool max, bool first) {
+Tensor fminmax_grad(const Tensor& grad, const Tensor& self, const Tensor& other, bool max,
+                    bool first) {
   Tensor wins = rl::logical_or(max ? rl::ge(self, other) : rl::le(self, other), rl::isnan(other));
   return first ? rl::_where(wins, grad, zero()) : rl::_where(wins, zero(), grad);
 }
 
 // The gradient belongs to `self`, and where both are equal to `other`.
-Tensor zero_where_equal_grad(const Tensor& grad, const Tensor& self, const Tensor& other, bool first) {
+Tensor zero_where_equal_grad(const Tensor& grad, const Tensor& self, const Tensor& other,
+                             bool first) {
   Tensor equal = rl::eq(self, other);
   return first ? rl::_where(equal, zero(), grad) : rl::_where(equal, grad, zero());
 }

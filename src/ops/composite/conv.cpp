@@ -27,8 +27,8 @@ namespace {
 Tensor run(const char* name, int64_t n, const Tensor& input, const Tensor& weight,
            const Tensor& bias, IntRef stride, IntRef padding, IntRef dilation, bool transposed,
            IntRef output_padding, int64_t groups) {
-  check(input.dim() == n + 1 || input.dim() == n + 2, "Expected ", n + 1, "D (unbatched) or ", n + 2,
-        "D (batched) input to ", name, ", but got input of size: ", input.sizes());
+  check(input.dim() == n + 1 || input.dim() == n + 2, "Expected ", n + 1, "D (unbatched) or ",
+        n + 2, "D (batched) input to ", name, ", but got input of size: ", input.sizes());
   if (input.dim() == n + 2) {
     return rl::convolution(input, weight, bias, stride, padding, dilation, transposed,
                            output_padding, groups);
@@ -50,7 +50,8 @@ int64_t pick(IntRef v, size_t i) { return v[v.size() == 1 ? 0 : i]; }
 Tensor same(const char* name, int64_t n, Tensor input, const Tensor& weight, const Tensor& bias,
             IntRef stride, IntRef dilation, int64_t groups) {
   check(weight.dim() >= 3, "weight should have at least three dimensions");
-  for (int64_t s : stride) check(s == 1, "padding='same' is not supported for strided convolutions");
+  for (int64_t s : stride)
+    check(s == 1, "padding='same' is not supported for strided convolutions");
   const bool batched = input.dim() == n + 2;
   const int64_t k = weight.dim() - 2;
   const int64_t whole = batched ? input.dim() : input.dim() + 1;
@@ -64,8 +65,10 @@ Tensor same(const char* name, int64_t n, Tensor input, const Tensor& weight, con
     if (total % 2 == 0) continue;
     const int64_t d = i + (batched ? 2 : 1), length = input.size(d);
     if (i == 0 || padding.size() == 1)
-      warn("Using padding='same' with even kernel lengths and odd dilation may require a zero-padded "
-           "copy of the input be created");
+      warn(
+          "Using padding='same' with even kernel lengths and odd dilation may require a "
+          "zero-padded "
+          "copy of the input be created");
     Dims sizes(input.sizes());
     ++sizes[size_t(d)];
     input = rl::slice_backward(input, sizes, d, 0, length, 1);  // zeros after the end
@@ -109,7 +112,8 @@ RL_CONV(3)
 // (T, B, C) with weight (width, C, out): a 1-d convolution of (B, C, T).
 Tensor conv_tbc(const Tensor& self, const Tensor& weight, const Tensor& bias, int64_t pad) {
   check(self.dim() == 3, "Input must have 3 dims: time, batch, in_channel");
-  check(weight.dim() == 3, "Weight tensor must have 3 dims: kernel_width, in_channels, out_channels.");
+  check(weight.dim() == 3,
+        "Weight tensor must have 3 dims: kernel_width, in_channels, out_channels.");
   check(bias.dim() == 1, "Bias must be 1-D");
   check(self.size(2) == weight.size(1),
         "Input dim 2 (input channels) is not == dim 1 in the weight tensor");

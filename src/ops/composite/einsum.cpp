@@ -33,7 +33,8 @@ std::vector<int> read_labels(std::string_view eq, size_t& i, size_t operand, boo
     const char c = eq[i];
     if (c == ' ') continue;
     if (c == '.') {
-      check(!ellipsis, "einsum(): found '.' for ", where, " for which an ellipsis was already found");
+      check(!ellipsis, "einsum(): found '.' for ", where,
+            " for which an ellipsis was already found");
       check(eq.substr(i, 3) == "...", "einsum(): found '.' for ", where,
             " that is not part of any ellipsis", output ? " (...)" : "");
       i += 2;
@@ -42,8 +43,9 @@ std::vector<int> read_labels(std::string_view eq, size_t& i, size_t operand, boo
     } else if (!output && (c == ',' || (c == '-' && eq.substr(i, 2) == "->"))) {
       return labels;
     } else {
-      check(std::isalpha(static_cast<unsigned char>(c)), "einsum(): invalid subscript given at index ",
-            i, " in the equation string, subscripts must be in [a-zA-Z]");
+      check(std::isalpha(static_cast<unsigned char>(c)),
+            "einsum(): invalid subscript given at index ", i,
+            " in the equation string, subscripts must be in [a-zA-Z]");
       labels.push_back(letter(c));
     }
   }

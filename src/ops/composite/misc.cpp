@@ -21,8 +21,10 @@ bool allclose(const Tensor& self, const Tensor& other, double rtol, double atol,
 
 Tensor polar(const Tensor& abs, const Tensor& angle) {
   auto fits = [](DType d) { return d == DType::Float || d == DType::Double; };
-  check(fits(abs.dtype()) && fits(angle.dtype()), "Expected both inputs to be Float or Double tensors but "
-        "got ", abs.dtype(), " and ", angle.dtype());
+  check(fits(abs.dtype()) && fits(angle.dtype()),
+        "Expected both inputs to be Float or Double tensors but "
+        "got ",
+        abs.dtype(), " and ", angle.dtype());
   check(abs.dtype() == angle.dtype(), "Expected object of scalar type ", abs.dtype(),
         " but got scalar type ", angle.dtype(), " for second argument");
   return rl::complex(abs * rl::cos(angle), abs * rl::sin(angle));
@@ -43,15 +45,18 @@ Tensor sum_to_size(const Tensor& self, IntRef size) {
   return sum_to(self, size);
 }
 
-Tensor empty_permuted(IntRef size, IntRef layout, std::optional<DType> dtype, std::optional<Device> device) {
-  check(size.size() == layout.size(), "Number of dimensions in size does not match the length of the "
-        "physical_layout; i.e. len(size) = ", size.size(), " is not equal to len(physical_layout) = ",
-        layout.size());
+Tensor empty_permuted(IntRef size, IntRef layout, std::optional<DType> dtype,
+                      std::optional<Device> device) {
+  check(size.size() == layout.size(),
+        "Number of dimensions in size does not match the length of the "
+        "physical_layout; i.e. len(size) = ",
+        size.size(), " is not equal to len(physical_layout) = ", layout.size());
   Dims physical, back(size.size(), -1);
   for (size_t i = 0; i < layout.size(); ++i) {
     check(layout[i] >= 0 && layout[i] < int64_t(size.size()),
-          "Dimension out of range (expected to be between 0 and ", size.size() - 1, ", but got ", layout[i],
-          " at index ", i, ").  NB: negative dims not currently supported; file an issue if you want it.");
+          "Dimension out of range (expected to be between 0 and ", size.size() - 1, ", but got ",
+          layout[i], " at index ", i,
+          ").  NB: negative dims not currently supported; file an issue if you want it.");
     check(back[size_t(layout[i])] < 0, "Duplicate dim not allowed");
     back[size_t(layout[i])] = int64_t(i);
     physical.push_back(size[size_t(layout[i])]);
@@ -72,35 +77,43 @@ void check_weights(const char* name, const Tensor& w, int64_t observations) {
         " with ", w.dim(), " dimensions");
   check(w.numel() == observations, "cov(): expected ", name, " to have the same numel as there are "
         "observations in the input but got ", w.numel(), " != ", observations);
-  check(w.numel() == 0 || item(rl::min(w)).to_double() >= 0, "cov(): ", name, " cannot be negative");
+  check(w.numel() == 0 || item(rl::min(w)).to_double() >= 0, "cov(): ", name,
+        " cannot be negative");
 }
 }  // namespace
 
 Tensor cov(const Tensor& self, int64_t correction, const Tensor& fweights, const Tensor& aweights) {
-  check(self.dim() <= 2, "cov(): expected input to have two or fewer dimensions but got an input with ",
-        self.dim(), " dimensions");
+  check(self.dim() <= 2,
+        "cov(): expected input to have two or fewer dimensions but got an input with ", self.dim(),
+        " dimensions");
   check(self.dtype() != DType::Bool, "cov(): bool dtype is not supported for input");
   Tensor x = self.dim() < 2 ? rl::view(self, {1, -1}) : self;
   if (is_integral(x.dtype())) x = rl::to(x, default_dtype());
   const int64_t n = x.size(1), one = 1;
   Tensor w;
   if (fweights.defined()) {
-    check(is_integral(fweights.dtype()), "cov(): expected fweights to have integral dtype but got fweights "
-          "with ", fweights.dtype(), " dtype");
+    check(is_integral(fweights.dtype()),
+          "cov(): expected fweights to have integral dtype but got fweights "
+          "with ",
+          fweights.dtype(), " dtype");
     check_weights("fweights", fweights, n);
     w = fweights;
   }
   if (aweights.defined()) {
-    check(aweights.is_floating(), "cov(): expected aweights to have floating point dtype but got aweights "
-          "with ", aweights.dtype(), " dtype");
+    check(aweights.is_floating(),
+          "cov(): expected aweights to have floating point dtype but got aweights "
+          "with ",
+          aweights.dtype(), " dtype");
     check_weights("aweights", aweights, n);
     w = w.defined() ? w * aweights : aweights;
   }
   Tensor total = w.defined() ? rl::sum(w) : scalar_tensor(Scalar(n), DType::Int64);
-  check(!w.defined() || n == 0 || item(total).to_double() != 0, "cov(): weights sum to zero, can't be "
+  check(!w.defined() || n == 0 || item(total).to_double() != 0,
+        "cov(): weights sum to zero, can't be "
         "normalized");
-  Tensor mean = (w.defined() ? rl::sum(x * w, IntRef(&one, 1), true) : rl::sum(x, IntRef(&one, 1), true)) /
-                total;
+  Tensor mean =
+      (w.defined() ? rl::sum(x * w, IntRef(&one, 1), true) : rl::sum(x, IntRef(&one, 1), true)) /
+      total;
   Tensor norm = total;
   if (w.defined() && aweights.defined() && correction != 0)
     norm = total - Scalar(correction) * (rl::sum(w * aweights) / total);
@@ -114,8 +127,10 @@ Tensor cov(const Tensor& self, int64_t correction, const Tensor& fweights, const
 }
 
 Tensor corrcoef(const Tensor& self) {
-  check(self.dim() <= 2, "corrcoef(): expected input to have two or fewer dimensions but got an input "
-        "with ", self.dim(), " dimensions");
+  check(self.dim() <= 2,
+        "corrcoef(): expected input to have two or fewer dimensions but got an input "
+        "with ",
+        self.dim(), " dimensions");
   Tensor c = rl::cov(self);
   if (c.dim() == 0) return c / c;
   Tensor d = rl::diagonal(c);

@@ -9,18 +9,20 @@
 
 namespace rl::composite {
 
-Tensor layer_norm(const Tensor& input, IntRef shape, const Tensor& weight, const Tensor& bias, double eps,
-                  bool) {
+Tensor layer_norm(const Tensor& input, IntRef shape, const Tensor& weight, const Tensor& bias,
+                  double eps, bool) {
   return std::get<0>(rl::native_layer_norm(input, shape, weight, bias, eps));
 }
 
-Tensor rms_norm(const Tensor& input, IntRef shape, const Tensor& weight, std::optional<double> eps) {
+Tensor rms_norm(const Tensor& input, IntRef shape, const Tensor& weight,
+                std::optional<double> eps) {
   return std::get<0>(rl::fused_rms_norm(input, shape, weight, eps));
 }
 
-Tensor group_norm(const Tensor& input, int64_t groups, const Tensor& weight, const Tensor& bias, double eps,
-                  bool) {
-  check(input.dim() >= 2, "Expected at least 2 dimensions for input tensor but received ", input.dim());
+Tensor group_norm(const Tensor& input, int64_t groups, const Tensor& weight, const Tensor& bias,
+                  double eps, bool) {
+  check(input.dim() >= 2, "Expected at least 2 dimensions for input tensor but received ",
+        input.dim());
   const int64_t n = input.size(0), c = input.size(1);
   check(c > 0, "Expected number of channels to be greater than 0, got ", c);
   int64_t rest = 1;
@@ -36,19 +38,22 @@ Tensor batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias,
 }
 
 // Samples become channels of one sample: batch norm then sees each channel of each sample alone.
-Tensor instance_norm(const Tensor& input, const Tensor& weight, const Tensor& bias, const Tensor& mean,
-                     const Tensor& var, bool use_input_stats, double momentum, double eps, bool) {
+Tensor instance_norm(const Tensor& input, const Tensor& weight, const Tensor& bias,
+                     const Tensor& mean, const Tensor& var, bool use_input_stats, double momentum,
+                     double eps, bool) {
   check(use_input_stats || (mean.defined() && var.defined()),
         "Expected running_mean and running_var to be defined when use_input_stats is false");
   const int64_t b = input.size(0), c = input.size(1);
   Dims shape(input.sizes());
   shape[0] = 1;
   shape[1] = b * c;
-  auto repeated = [&](const Tensor& t) { return t.defined() ? rl::reshape(rl::expand(t, {b, c}), {-1}) : t; };
+  auto repeated = [&](const Tensor& t) {
+    return t.defined() ? rl::reshape(rl::expand(t, {b, c}), {-1}) : t;
+  };
   auto copied = [&](const Tensor& t) { return t.defined() ? rl::clone(repeated(t)) : t; };
   const Tensor rm = copied(mean), rv = copied(var);
-  Tensor out = rl::batch_norm(rl::reshape(rl::contiguous(input), shape), repeated(weight), repeated(bias),
-                              rm, rv, use_input_stats, momentum, eps, false);
+  Tensor out = rl::batch_norm(rl::reshape(rl::contiguous(input), shape), repeated(weight),
+                              repeated(bias), rm, rv, use_input_stats, momentum, eps, false);
   auto fold = [&](const Tensor& running, const Tensor& many) {
     const int64_t first = 0;
     if (running.defined() && use_input_stats)

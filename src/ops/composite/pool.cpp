@@ -30,8 +30,9 @@ struct Flat {
 int64_t one(const char* name, const char* what, IntRef v, int64_t fallback) {
   const bool stride = what[0] == 's';
   if (v.empty() && stride) return fallback;
-  check(v.size() == 1, name, "() ", what, " must be ", stride ? "None, " : "", "an int, list of ints",
-        what[0] == 'k' ? "" : ",", " or tuple of ints of size 1 but got size ", v.size());
+  check(v.size() == 1, name, "() ", what, " must be ", stride ? "None, " : "",
+        "an int, list of ints", what[0] == 'k' ? "" : ",",
+        " or tuple of ints of size 1 but got size ", v.size());
   return v[0];
 }
 
@@ -70,7 +71,8 @@ void check_dims(const char* name, const Tensor& self) {
         "-dimensional tensor for argument #1 'self' (while checking arguments for ", name, ")");
 }
 void check_one(const char* name, const char* what, IntRef v) {
-  check(v.size() == 1, name, "() argument '", what, "' should contain one int (got ", v.size(), ")");
+  check(v.size() == 1, name, "() argument '", what, "' should contain one int (got ", v.size(),
+        ")");
 }
 
 }  // namespace

@@ -53,8 +53,8 @@ void check_channels(const Tensor& input, const Tensor& weight, bool transposed, 
   }
   check(w[0] >= groups, "Given groups=", groups, ", expected weight to be at least ", groups,
         " at dimension 0, but got weight of size ", w, " instead");
-  check(w[0] % groups == 0, "Given groups=", groups, ", expected weight to be divisible by ", groups,
-        " at dimension 0, but got weight of size [", w, "] instead");
+  check(w[0] % groups == 0, "Given groups=", groups, ", expected weight to be divisible by ",
+        groups, " at dimension 0, but got weight of size [", w, "] instead");
   check(input.size(1) == w[1] * groups, "Given groups=", groups, ", weight of size ", w,
         ", expected input", input.sizes(), " to have ", w[1] * groups, " channels, but got ",
         input.size(1), " channels instead");
@@ -94,8 +94,8 @@ void check_kernel_fits(const Tensor& input, const Tensor& weight, const Paramete
     fits = fits && padded.back() >= kernel.back();
   }
   if (!fits)
-    fail("Calculated padded input size per channel: ", by_x(padded), ". Kernel size: ", by_x(kernel),
-         ". Kernel size can't be greater than actual input size");
+    fail("Calculated padded input size per channel: ", by_x(padded),
+         ". Kernel size: ", by_x(kernel), ". Kernel size can't be greater than actual input size");
 }
 
 void check_output_padding(const Parameters& p, int n) {
@@ -152,8 +152,8 @@ struct Plan {
   bool last, weight_last;
 };
 
-Plan make_plan(IntRef in, IntRef w, IntRef out, const Parameters& p, bool transposed, int64_t groups,
-               bool last, bool weight_last) {
+Plan make_plan(IntRef in, IntRef w, IntRef out, const Parameters& p, bool transposed,
+               int64_t groups, bool last, bool weight_last) {
   Plan plan{{}, last, weight_last};
   Conv& c = plan.conv;
   c.spatial = int(in.size()) - 2;
@@ -208,9 +208,10 @@ Tensor _conv_grad_input(const Tensor& grad_output, const Tensor& weight, IntRef 
   Tensor out = empty_dense(input_size, grad_output, last);
   if (out.is_meta() || out.numel() == 0) return out;
   const bool weight_last = prefers_last(weight);
-  const Plan plan = make_plan(input_size, weight.sizes(), grad_output.sizes(), p, transposed, groups,
-                              last, weight_last);
-  const Tensor g = dense(grad_output, last), w = dense(rl::to_dtype(weight, g.dtype()), weight_last);
+  const Plan plan = make_plan(input_size, weight.sizes(), grad_output.sizes(), p, transposed,
+                              groups, last, weight_last);
+  const Tensor g = dense(grad_output, last),
+               w = dense(rl::to_dtype(weight, g.dtype()), weight_last);
   if (g.numel() == 0 || w.numel() == 0) zero_tensor(out);
   else conv_backward_data(out.dtype(), plan.conv, g.data(), w.data(), out.data());
   return out;
@@ -219,12 +220,13 @@ Tensor _conv_grad_input(const Tensor& grad_output, const Tensor& weight, IntRef 
 Tensor _conv_grad_weight(const Tensor& grad_output, const Tensor& input, IntRef weight_size,
                          IntRef stride, IntRef padding, IntRef dilation, bool transposed,
                          IntRef output_padding, int64_t groups) {
-  const Parameters p = parameters(weight_size.size() - 2, stride, padding, dilation, output_padding);
+  const Parameters p =
+      parameters(weight_size.size() - 2, stride, padding, dilation, output_padding);
   const bool last = prefers_last(grad_output) || prefers_last(input);
   Tensor out = empty_dense(weight_size, grad_output, last);
   if (out.is_meta() || out.numel() == 0) return out;
-  const Plan plan = make_plan(input.sizes(), weight_size, grad_output.sizes(), p, transposed, groups,
-                              last, last);
+  const Plan plan =
+      make_plan(input.sizes(), weight_size, grad_output.sizes(), p, transposed, groups, last, last);
   const Tensor g = dense(grad_output, last), x = dense(rl::to_dtype(input, g.dtype()), last);
   if (g.numel() == 0 || x.numel() == 0) zero_tensor(out);
   else conv_backward_weights(out.dtype(), plan.conv, x.data(), g.data(), out.data());

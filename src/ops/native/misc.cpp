@@ -8,7 +8,8 @@ namespace rl::native {
 
 Tensor eq(const Tensor& self, const Tensor& other);
 Tensor all_full(const Tensor& self);
-Tensor isclose_terms(const Tensor& self, const Tensor& other, double rtol, double atol, bool equal_nan);
+Tensor isclose_terms(const Tensor& self, const Tensor& other, double rtol, double atol,
+                     bool equal_nan);
 Tensor view_as_real(const Tensor& self);
 
 bool equal(const Tensor& self, const Tensor& other) {

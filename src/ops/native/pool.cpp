@@ -209,8 +209,10 @@ Tensor unpool(const char* name, int64_t spatial, const Tensor& self, const Tenso
 void check_unpool(const Tensor& self, const Tensor& indices) {
   check(indices.dtype() == DType::Int64, "elements in indices should be type int64 but got: ",
         indices.dtype());
-  check(self.sizes() == indices.sizes(), "Expected shape of indices to be same as that of the input "
-        "tensor (", self.sizes(), ") but got indices tensor with shape: ", indices.sizes());
+  check(self.sizes() == indices.sizes(),
+        "Expected shape of indices to be same as that of the input "
+        "tensor (",
+        self.sizes(), ") but got indices tensor with shape: ", indices.sizes());
 }
 
 Dims unpooled_sizes(const Tensor& self, IntRef output_size) {

@@ -218,8 +218,10 @@ void fractional_plane(const Fractional& f, const T* x, const double* samples, T*
 
 std::tuple<Tensor, Tensor> fractional(const char* name, int dims, const Tensor& self, IntRef kernel,
                                       IntRef output, const Tensor& samples) {
-  check(int(kernel.size()) == dims, name, ": kernel_size must either be a single Int or tuple of Ints");
-  check(int(output.size()) == dims, name, ": output_size must either be a single Int or tuple of Ints");
+  check(int(kernel.size()) == dims, name,
+        ": kernel_size must either be a single Int or tuple of Ints");
+  check(int(output.size()) == dims, name,
+        ": output_size must either be a single Int or tuple of Ints");
   check(self.dim() == dims + 1 || self.dim() == dims + 2, name, "(): Expected ", dims + 1, "D or ",
         dims + 2, "D tensor, but got: ", self.sizes());
   Fractional f;

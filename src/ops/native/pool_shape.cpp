@@ -16,8 +16,8 @@ void expand(const PoolArgs& a, IntRef v, int64_t* to, const char* what, bool avg
   const size_t n = size_t(a.dims);
   const bool fine = v.size() == 1 || v.size() == n;
   if (!fine && a.dims == 3 && avg)
-    fail(a.name, ": ", what, " must be ", may_omit ? "omitted, " : "", "a single int, or a tuple of ",
-         kCount[n], " ints");
+    fail(a.name, ": ", what, " must be ", may_omit ? "omitted, " : "",
+         "a single int, or a tuple of ", kCount[n], " ints");
   check(fine, a.name, ": ", what, what[0] == 'd' ? " must be either" : " must either be",
         may_omit ? " omitted," : "", " a single int, or a tuple of ", kCount[n], " ints");
   for (size_t i = 0; i < n; ++i) to[3 - n + i] = v[v.size() == 1 ? 0 : i];
@@ -40,9 +40,10 @@ void check_parameters(const PoolArgs& a, const cpu::Pool& p) {
           ", kernel_size=", p.kernel[d], " and dilation=", p.dilation[d]);
   }
   for (int d = 3 - a.dims; d < 3; ++d) {
-    check(p.kernel[d] > 0 && p.stride[d] > 0, a.dims == 2 ? "kernel size should be greater than zero"
-          : "kernel size should be greater than zero, but got ", a.dims == 2 ? "" : "kT: ",
-          p.kernel[0], " kH: ", p.kernel[1], " kW: ", p.kernel[2]);
+    check(p.kernel[d] > 0 && p.stride[d] > 0,
+          a.dims == 2 ? "kernel size should be greater than zero"
+                      : "kernel size should be greater than zero, but got ",
+          a.dims == 2 ? "" : "kT: ", p.kernel[0], " kH: ", p.kernel[1], " kW: ", p.kernel[2]);
     if (p.dilation[d] <= 0) {
       if (a.dims == 2)
         fail("dilation should be greater than zero, but got dilationH: ", p.dilation[1],
@@ -70,7 +71,8 @@ void check_input(const PoolArgs& a, IntRef s, bool avg) {
   if (a.dims == 3)
     fail(a.name, ": Expected input to have non-zero size for non-batch dimensions, but input has "
          "sizes ", s);
-  fail("Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, but got:", s);
+  fail("Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, but got:",
+       s);
 }
 
 std::string sizes_by_x(int64_t channels, const int64_t* v, int dims) {
