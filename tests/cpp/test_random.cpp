@@ -79,8 +79,7 @@ uint64_t fnv1a(const void* data, size_t size) {
 }
 uint64_t hash(const std::vector<uint8_t>& v) { return fnv1a(v.data(), v.size()); }
 
-std::vector<Row> rows() {
-  return {
+const std::vector<Row> kRows = {
       row<float>("fill_uniform(g, p, n, -2, 3)", 40,
            [](auto& g, auto* p, int64_t n) { fill_uniform(g, p, n, -2, 3); },
            {0.65857935, 2.15633965, 2.85918999, -1.40349579, -1.16548872, 0.81313926}, 1108082838),
@@ -334,11 +333,10 @@ std::vector<Row> rows() {
       row<float>("fill_bernoulli(g, p, n, 0.3)", 12,
            [](auto& g, auto* p, int64_t n) { fill_bernoulli(g, p, n, 0.3); },
            {1, 0, 0, 0, 0, 1, 0, 0, 0, 1, 1, 0}, 440013151),
-  };
-}
+};
 
 TEST(RandomStreams, RecordedNumbers) {
-  for (const Row& r : rows()) {
+  for (const Row& r : kRows) {
     SCOPED_TRACE(r.name);
     r.run();
   }

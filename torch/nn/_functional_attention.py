@@ -195,6 +195,19 @@ def _attend_with_weights(q, k, v, attn_mask, dropout_p):
     return torch.bmm(weights, v), weights
 
 
+def _with_bias(k, v, bias_k, bias_v, static_k, static_v):
+    """Keys and values with the bias rows behind them, and whether there are any."""
+    if bias_k is not None and bias_v is not None:
+        assert static_k is None, "bias cannot be added to static key."
+        assert static_v is None, "bias cannot be added to static value."
+        bsz = k.shape[1]
+        return (torch.cat([k, bias_k.repeat(1, bsz, 1)]),
+                torch.cat([v, bias_v.repeat(1, bsz, 1)]), True)
+    assert bias_k is None or bias_v is not None, "bias_k is set but bias_v is None"
+    assert bias_v is None or bias_k is not None, "bias_v is set but bias_k is None"
+    return k, v, False
+
+
 def multi_head_attention_forward(
         query, key, value, embed_dim_to_check, num_heads, in_proj_weight, in_proj_bias, bias_k,
         bias_v, add_zero_attn, dropout_p, out_proj_weight, out_proj_bias, training=True,
@@ -231,14 +244,9 @@ def multi_head_attention_forward(
                        (q_proj_weight, k_proj_weight, v_proj_weight))
     tgt_len, bsz, _ = query.shape
     attn_mask = _check_attn_mask(attn_mask, tgt_len, key.shape[0], bsz * num_heads)
-    if bias_k is not None and bias_v is not None:
-        assert static_k is None, "bias cannot be added to static key."
-        assert static_v is None, "bias cannot be added to static value."
-        k, v = torch.cat([k, bias_k.repeat(1, bsz, 1)]), torch.cat([v, bias_v.repeat(1, bsz, 1)])
+    k, v, added = _with_bias(k, v, bias_k, bias_v, static_k, static_v)
+    if added:
         attn_mask, key_padding_mask = _one_more(attn_mask), _one_more(key_padding_mask)
-    else:
-        assert bias_k is None or bias_v is not None, "bias_k is set but bias_v is None"
-        assert bias_v is None or bias_k is not None, "bias_v is set but bias_k is None"
     q = q.view(tgt_len, bsz * num_heads, head_dim).transpose(0, 1)
     k = _heads(k, static_k, "static_k", bsz * num_heads, head_dim)
     v = _heads(v, static_v, "static_v", bsz * num_heads, head_dim)
