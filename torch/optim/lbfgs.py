@@ -15,7 +15,7 @@ def _cubic_minimum(x1, f1, g1, x2, f2, g2, bounds=None):
     low, high = bounds if bounds is not None else ((x1, x2) if x1 <= x2 else (x2, x1))
     d1 = g1 + g2 - 3 * (f1 - f2) / (x1 - x2)
     square = d1 * d1 - g1 * g2
-    if square < 0:
+    if not square >= 0:  # also for nan, after an overflow
         return (low + high) / 2.0
     d2 = square ** 0.5 if not isinstance(square, torch.Tensor) else square.sqrt()
     if x1 <= x2:
@@ -39,7 +39,7 @@ class _WolfeSearch:
 
     c1, c2 = 1e-4, 0.9
 
-    def __init__(self, evaluate, direction, start, tolerance, max_steps=25):
+    def __init__(self, evaluate, direction, start, tolerance, max_steps):
         self.evaluate, self.direction, self.start = evaluate, direction, start
         self.tolerance, self.max_steps = tolerance, max_steps
         self.evals = 0
@@ -235,7 +235,8 @@ class LBFGS(Optimizer):
                 state["t"] = t
                 break
             t, loss, grad, used = self._move(group, closure, direction, t, loss, grad, slope,
-                                             last=iterations == group["max_iter"])
+                                             last=iterations == group["max_iter"],
+                                             left=group["max_eval"] - evals)
             state["t"] = t
             evals += used
             state["func_evals"] += used
@@ -245,7 +246,7 @@ class LBFGS(Optimizer):
                     or abs(loss - previous_loss) < group["tolerance_change"]:
                 break
 
-    def _move(self, group, closure, direction, t, loss, grad, slope, last):
+    def _move(self, group, closure, direction, t, loss, grad, slope, last, left):
         """-> length, loss and gradient after the move, and the evaluations it took."""
         how = group["line_search_fn"]
         if how is None:
@@ -257,7 +258,8 @@ class LBFGS(Optimizer):
             raise RuntimeError("only 'strong_wolfe' is supported")
         x = self._clone_param()
         search = _WolfeSearch(lambda at: self._directional_evaluate(closure, x, at, direction),
-                              direction, _Point(0, loss, grad, slope), group["tolerance_change"])
+                              direction, _Point(0, loss, grad, slope), group["tolerance_change"],
+                              min(25, left))
         best = search.run(t)
         self._add_grad(best.t, direction)
         return best.t, best.loss, best.grad, search.evals
