@@ -155,4 +155,14 @@ Tensor avg_pool_again(const Tensor& grad, int64_t dims, IntRef kernel, IntRef st
                       IntRef padding, bool ceil, bool count, std::optional<int64_t> divisor);
 Tensor adaptive_avg_again(const Tensor& grad, IntRef output_size);
 
+// ---- special functions (backward/special.cpp)
+Tensor not_differentiable(std::string_view what);  // raises NotImplementedError
+Tensor sinc_grad(const Tensor& grad, const Tensor& x);
+Tensor mvlgamma_grad(const Tensor& grad, const Tensor& x, int64_t p);
+Tensor igamma_grad(const Tensor& grad, const Tensor& a, const Tensor& x);
+Tensor bessel_1_grad(const Tensor& grad, const Tensor& x, const Tensor& order0, const Tensor& order1,
+                     bool half_at_zero);
+Tensor i1e_grad(const Tensor& grad, const Tensor& x, const Tensor& y);
+Tensor logit_double_grad(const Tensor& g, const Tensor& grad, const Tensor& x, double eps);
+
 }  // namespace rl
