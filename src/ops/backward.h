@@ -165,4 +165,12 @@ Tensor bessel_1_grad(const Tensor& grad, const Tensor& x, const Tensor& order0, 
 Tensor i1e_grad(const Tensor& grad, const Tensor& x, const Tensor& y);
 Tensor logit_double_grad(const Tensor& g, const Tensor& grad, const Tensor& x, double eps);
 
+// ---- Fourier transforms (backward/fft.cpp)
+Tensor fft_r2c_grad(const Tensor& grad, IntRef dim, int64_t normalization, bool onesided, bool forward,
+                    IntRef sizes);
+Tensor fft_c2r_grad(const Tensor& grad, IntRef dim, int64_t normalization);
+
+// ---- padding and resampling (backward/image.cpp)
+Dims negated(IntRef pad);
+
 }  // namespace rl
