@@ -172,5 +172,7 @@ Tensor fft_c2r_grad(const Tensor& grad, IntRef dim, int64_t normalization);
 
 // ---- padding and resampling (backward/image.cpp)
 Dims negated(IntRef pad);
+Dims last_two(IntRef sizes);
+Dims spatial_sizes(IntRef sizes, ArrayRef<double> scales);  // as many as there are scales
 
 }  // namespace rl

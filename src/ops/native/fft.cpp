@@ -7,7 +7,6 @@
 
 #include "base/parallel.h"
 #include "kernels/cpu/fft.h"
-#include "kernels/iter/copy.h"
 #include "ops/native.h"
 
 namespace rl::native {
