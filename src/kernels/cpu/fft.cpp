@@ -1,5 +1,5 @@
-// Stockham's self-sorting transform (Cochran et al. 1967) with radices 2 to 5 unrolled, over columns
-// that lie side by side, so that the innermost loop runs over neighbours from the first stage on.
+// Stockham's self-sorting transform (Cochran et al. 1967) with radices 2 to 5 unrolled, over
+// columns that lie side by side, so that the innermost loop runs over neighbours from the start.
 #include "kernels/cpu/fft.h"
 
 #include <utility>

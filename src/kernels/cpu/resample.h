@@ -29,10 +29,12 @@ struct Taps {
 namespace cpu {
 
 // y[outer][outputs][inner] from x[outer][n][inner].
-RL_KERNEL(void, resample_rows, (DType real, const void* x, void* y, Taps taps, int64_t outer, int64_t n,
+RL_KERNEL(void, resample_rows, (DType real, const void* x, void* y, Taps taps, int64_t outer,
+    int64_t n,
                                 int64_t inner));
 // The transpose: y[outer][n][inner], which starts as zeros, from x[outer][outputs][inner].
-RL_KERNEL(void, spread_rows, (DType real, const void* x, void* y, Taps taps, int64_t outer, int64_t n,
+RL_KERNEL(void, spread_rows, (DType real, const void* x, void* y, Taps taps, int64_t outer,
+    int64_t n,
                               int64_t inner));
 
 }  // namespace cpu

@@ -9,7 +9,8 @@
 namespace rl {
 
 // The adjoint of cutting the spectrum is to fill it with zeros.
-Tensor fft_r2c_grad(const Tensor& grad, IntRef dim, int64_t normalization, bool onesided, bool forward,
+Tensor fft_r2c_grad(const Tensor& grad, IntRef dim, int64_t normalization, bool onesided,
+    bool forward,
                     IntRef sizes) {
   Tensor full = grad;
   if (onesided) {

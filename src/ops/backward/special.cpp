@@ -36,7 +36,8 @@ Tensor igamma_grad(const Tensor& grad, const Tensor& a, const Tensor& x) {
   return grad * rl::exp((a - Scalar(1)) * rl::log(x) - x - rl::lgamma(a));
 }
 
-Tensor bessel_1_grad(const Tensor& grad, const Tensor& x, const Tensor& order0, const Tensor& order1,
+Tensor bessel_1_grad(const Tensor& grad, const Tensor& x, const Tensor& order0,
+    const Tensor& order1,
                      bool half_at_zero) {
   if (!half_at_zero) return grad * (order0 - order1 / x);
   const Tensor zero = is_zero(x);

@@ -27,7 +27,8 @@ Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, IntRef input_len
   Tensor loss = std::get<0>(
       rl::_ctc_loss(p, targets, input_lengths, target_lengths, blank, zero_infinity));
   if (zero_infinity)
-    loss = rl::_where(rl::eq(loss, wrapped_number(Scalar(INFINITY))), wrapped_number(Scalar(0.0)), loss);
+    loss = rl::_where(rl::eq(loss, wrapped_number(Scalar(INFINITY))), wrapped_number(Scalar(0.0)),
+        loss);
   if (reduction == 1) {
     Tensor counts = tensor_from_ints(target_lengths);
     for (int64_t i = 0; i < counts.numel(); ++i)
@@ -39,9 +40,11 @@ Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, IntRef input_len
 }
 
 Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths,
-                const Tensor& target_lengths, int64_t blank, int64_t reduction, bool zero_infinity) {
+                const Tensor& target_lengths, int64_t blank, int64_t reduction,
+                    bool zero_infinity) {
   return rl::ctc_loss(log_probs, targets, lengths_of(input_lengths, "input_lengths"),
-                      lengths_of(target_lengths, "target_lengths"), blank, reduction, zero_infinity);
+                      lengths_of(target_lengths, "target_lengths"), blank, reduction,
+                          zero_infinity);
 }
 
 }  // namespace rl::composite

@@ -24,12 +24,14 @@ DType floating(DType d) { return is_integral(d, true) ? default_dtype() : d; }
 
 Tensor as_complex(const Tensor& x) {
   DType d = floating(x.dtype());
-  check_implemented(d == DType::Float || d == DType::Double || is_complex(d), "Unsupported dtype ", d);
+  check_implemented(d == DType::Float || d == DType::Double || is_complex(d),
+      "Unsupported dtype ", d);
   if (!is_complex(d)) d = d == DType::Double ? DType::ComplexDouble : DType::ComplexFloat;
   return rl::to(x, d, false, false, std::nullopt);
 }
 
-Tensor as_real(const Tensor& x, const char* name, const char* words = " expects a real input tensor") {
+Tensor as_real(const Tensor& x, const char* name, const char* words
+    = " expects a real input tensor") {
   check_type(!is_complex(x.dtype()), name, words, ", but got ", x.dtype());
   return rl::to(x, floating(x.dtype()), false, false, std::nullopt);
 }
@@ -71,7 +73,8 @@ Shape shape_of(const Tensor& x, Sizes s, Sizes dim) {
       for (int64_t other : r.dims) check(other != w, "FFT dims must be unique");
       r.dims.push_back(w);
     }
-    check(!s || s->size() == dim->size(), "When given, dim and shape arguments must have the same length");
+    check(!s || s->size() == dim->size(),
+        "When given, dim and shape arguments must have the same length");
   } else {
     const int64_t count = s ? int64_t(s->size()) : x.dim();
     check(count <= x.dim(), "Got shape with ", count, " values but input tensor only has ", x.dim(),
@@ -86,7 +89,8 @@ Shape shape_of(const Tensor& x, Sizes s, Sizes dim) {
   return r;
 }
 
-Tensor complex_1d(const Tensor& self, std::optional<int64_t> n, int64_t dim, Norm norm, bool forward) {
+Tensor complex_1d(const Tensor& self, std::optional<int64_t> n, int64_t dim, Norm norm,
+    bool forward) {
   const int64_t d = wrapped(self, dim);
   const Tensor x = resized(as_complex(self), d, n.value_or(self.size(d)));
   return rl::_fft_c2c(x, IntRef(&d, 1), normalization(norm, forward), forward);
@@ -98,7 +102,8 @@ Tensor complex_nd(const Tensor& self, Sizes s, Sizes dim, Norm norm, bool forwar
   return rl::_fft_c2c(x, shape.dims, normalization(norm, forward), forward);
 }
 
-Tensor half_1d(const char* name, const Tensor& self, std::optional<int64_t> n, int64_t dim, Norm norm,
+Tensor half_1d(const char* name, const Tensor& self, std::optional<int64_t> n, int64_t dim,
+    Norm norm,
                bool forward) {
   const Tensor real = as_real(self, name);
   const int64_t d = wrapped(real, dim);

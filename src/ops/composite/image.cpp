@@ -21,7 +21,8 @@ void check_reflection(const Tensor& self, IntRef pad) {
   for (size_t i = 0; i < pad.size() / 2; ++i) {
     const int64_t d = self.dim() - 1 - int64_t(i), n = self.size(d);
     check(pad[2 * i] < n && pad[2 * i + 1] < n, "Argument #", 4 + 2 * i,
-          ": Padding size should be less than the corresponding input dimension, but got: padding (",
+          ": Padding size should be less than the corresponding input dimension, but got: "
+          "padding (",
           pad[2 * i], ", ", pad[2 * i + 1], ") at dimension ", d, " of input ", self.sizes());
   }
 }
@@ -29,7 +30,8 @@ void check_reflection(const Tensor& self, IntRef pad) {
 void check_circular(const Tensor& self, IntRef pad) {
   for (size_t i = 0; i < pad.size() / 2; ++i) {
     const int64_t n = self.size(self.dim() - 1 - int64_t(i));
-    check(pad[2 * i] <= n && pad[2 * i + 1] <= n, "Padding value causes wrapping around more than once.");
+    check(pad[2 * i] <= n && pad[2 * i + 1] <= n,
+        "Padding value causes wrapping around more than once.");
     check(n + pad[2 * i] + pad[2 * i + 1] >= 0,
           "Negative padding value is resulting in an empty dimension");
   }
@@ -41,14 +43,19 @@ Tensor pad_by_position(Tensor self, IntRef pad, int64_t mode) {
   if (mode == kReflect) check_reflection(self, pad);
   if (mode == kCircular) check_circular(self, pad);
   for (int64_t d = 1; mode != kCircular && d < self.dim(); ++d)
-    check(self.size(d) > 0 || (d == 0 && self.dim() > spatial + 1), "Expected ", spatial + 1, "D or ",
-          spatial + 2, "D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions "
+    check(self.size(d) > 0 || (d == 0 && self.dim() > spatial + 1), "Expected ", spatial + 1,
+        "D or ",
+          spatial + 2,
+              "D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions "
           "for input, but got: ", self.sizes());
   Dims grow(pad);
   for (int64_t i = 0; i < spatial; ++i) {
-    const int64_t d = self.dim() - 1 - i, before = pad[size_t(2 * i)], after = pad[size_t(2 * i + 1)];
-    check(self.size(d) + before + after >= (mode == kCircular ? 0 : 1), "input (size: ", self.size(d),
-          ") is too small for the padding. Calculated output size: ", self.size(d) + before + after);
+    const int64_t d = self.dim() - 1 - i;
+    const int64_t before = pad[size_t(2 * i)], after = pad[size_t(2 * i + 1)];
+    check(self.size(d) + before + after >= (mode == kCircular ? 0 : 1), "input (size: ",
+        self.size(d),
+          ") is too small for the padding. Calculated output size: ",
+          self.size(d) + before + after);
     if (before < 0 || after < 0)
       self = rl::slice(self, d, std::max<int64_t>(-before, 0),
                        self.size(d) - std::max<int64_t>(-after, 0), 1);
@@ -62,24 +69,30 @@ Tensor checked_pad(const char* name, const Tensor& self, IntRef pad, size_t spat
   check(pad.size() == 2 * spatial, name, ": padding size is expected to be ", 2 * spatial,
         ", but got: ", pad.size());
   check(self.dim() == int64_t(spatial) + 1 || self.dim() == int64_t(spatial) + 2, "Expected ",
-        spatial + 1, "D or ", spatial + 2, "D (batch mode) tensor with possibly 0 batch size and other "
+        spatial + 1, "D or ", spatial + 2,
+            "D (batch mode) tensor with possibly 0 batch size and other "
         "non-zero dimensions for input, but got: ", self.sizes());
   return pad_by_position(self, pad, mode);
 }
 
 }  // namespace
 
-Tensor reflection_pad1d(const Tensor& self, IntRef p) { return checked_pad("reflection_pad1d", self, p, 1, kReflect); }
-Tensor reflection_pad2d(const Tensor& self, IntRef p) { return checked_pad("reflection_pad2d", self, p, 2, kReflect); }
-Tensor reflection_pad3d(const Tensor& self, IntRef p) { return checked_pad("reflection_pad3d", self, p, 3, kReflect); }
-Tensor replication_pad1d(const Tensor& self, IntRef p) { return checked_pad("replication_pad1d", self, p, 1, kReplicate); }
-Tensor replication_pad2d(const Tensor& self, IntRef p) { return checked_pad("replication_pad2d", self, p, 2, kReplicate); }
-Tensor replication_pad3d(const Tensor& self, IntRef p) { return checked_pad("replication_pad3d", self, p, 3, kReplicate); }
+#define RL_PAD(NAME, SPATIAL, MODE)                                  \
+  Tensor NAME(const Tensor& self, IntRef padding) {                  \
+    return checked_pad(#NAME, self, padding, SPATIAL, MODE);         \
+  }
+RL_PAD(reflection_pad1d, 1, kReflect)
+RL_PAD(reflection_pad2d, 2, kReflect)
+RL_PAD(reflection_pad3d, 3, kReflect)
+RL_PAD(replication_pad1d, 1, kReplicate)
+RL_PAD(replication_pad2d, 2, kReplicate)
+RL_PAD(replication_pad3d, 3, kReplicate)
 
 Tensor pad(const Tensor& self, IntRef pad, std::string_view mode, std::optional<double> value) {
   check(pad.size() % 2 == 0, "Padding length must be divisible by 2");
   check(int64_t(pad.size()) <= 2 * self.dim(),
-        "Padding length should be less than or equal to two times the input dimension but got padding "
+        "Padding length should be less than or equal to two times the input dimension but got "
+        "padding "
         "length ", pad.size(), " and input of dimension ", self.dim());
   if (mode == "constant") return rl::constant_pad_nd(self, pad, Scalar(value.value_or(0)));
   check(!value || *value == 0, "Padding mode \"", mode, "\" doesn't take in value argument");
@@ -88,7 +101,8 @@ Tensor pad(const Tensor& self, IntRef pad, std::string_view mode, std::optional<
   const int64_t spatial = int64_t(pad.size()) / 2;
   const bool shape = spatial >= 1 && spatial <= 3 &&
                      (self.dim() == spatial + 1 || self.dim() == spatial + 2);
-  check_implemented(shape || code < 0, "Padding size ", pad.size(), " is not supported for ", self.dim(),
+  check_implemented(shape || code < 0, "Padding size ", pad.size(), " is not supported for ",
+      self.dim(),
                     "D input tensor.\nSupported combinations for non-constant padding:\n"
                     "  - 2D or 3D input: padding size = 2 (pads last dimension)\n"
                     "  - 3D or 4D input: padding size = 4 (pads last 2 dimensions)\n"
@@ -118,18 +132,22 @@ Tensor permute_tail(const Tensor& t, std::initializer_list<int64_t> order) {
 }  // namespace
 
 Tensor pixel_shuffle(const Tensor& self, int64_t r) {
-  check(self.dim() >= 3, "pixel_shuffle expects input to have at least 3 dimensions, but got input with ",
+  check(self.dim() >= 3,
+      "pixel_shuffle expects input to have at least 3 dimensions, but got input with ",
         self.dim(), " dimension(s)");
   check(r > 0, "pixel_shuffle expects a positive upscale_factor, but got ", r);
   const int64_t c = self.size(-3), h = self.size(-2), w = self.size(-1);
-  check(c % (r * r) == 0, "pixel_shuffle expects its input's 'channel' dimension to be divisible by the "
+  check(c % (r * r) == 0,
+      "pixel_shuffle expects its input's 'channel' dimension to be divisible by the "
         "square of upscale_factor, but input.size(-3)=", c, " is not divisible by ", r * r);
   const Tensor split = rl::reshape(self, batched(self, {c / (r * r), r, r, h, w}));
-  return rl::reshape(permute_tail(split, {0, 3, 1, 4, 2}), batched(self, {c / (r * r), h * r, w * r}));
+  return rl::reshape(permute_tail(split, {0, 3, 1, 4, 2}), batched(self, {c / (r * r), h * r,
+      w * r}));
 }
 
 Tensor pixel_unshuffle(const Tensor& self, int64_t r) {
-  check(self.dim() >= 3, "pixel_unshuffle expects input to have at least 3 dimensions, but got input with ",
+  check(self.dim() >= 3,
+      "pixel_unshuffle expects input to have at least 3 dimensions, but got input with ",
         self.dim(), " dimension(s)");
   check(r > 0, "pixel_unshuffle expects a positive downscale_factor, but got ", r);
   const int64_t c = self.size(-3), h = self.size(-2), w = self.size(-1);
@@ -138,15 +156,18 @@ Tensor pixel_unshuffle(const Tensor& self, int64_t r) {
   check(w % r == 0, "pixel_unshuffle expects width to be divisible by downscale_factor, but "
         "input.size(-1)=", w, " is not divisible by ", r);
   const Tensor split = rl::reshape(self, batched(self, {c, h / r, r, w / r, r}));
-  return rl::reshape(permute_tail(split, {0, 2, 4, 1, 3}), batched(self, {c * r * r, h / r, w / r}));
+  return rl::reshape(permute_tail(split, {0, 2, 4, 1, 3}), batched(self, {c * r * r, h / r,
+      w / r}));
 }
 
 Tensor channel_shuffle(const Tensor& self, int64_t groups) {
   check(self.dim() > 2, "channel_shuffle expects input with > 2 dims, but got input with sizes ",
         self.sizes());
-  check(groups > 0, "Number of groups to divide channels in must be positive. Value of groups:", groups);
+  check(groups > 0, "Number of groups to divide channels in must be positive. Value of groups:",
+      groups);
   const int64_t c = self.size(1);
-  check(c % groups == 0, "Number of channels must be divisible by groups. Got ", c, " channels and ",
+  check(c % groups == 0, "Number of channels must be divisible by groups. Got ", c,
+      " channels and ",
         groups, " groups.");
   Dims split{self.size(0), groups, c / groups};
   for (int64_t d = 2; d < self.dim(); ++d) split.push_back(self.size(d));
@@ -159,10 +180,12 @@ namespace {
 
 enum Mode { kNearest, kNearestExact, kLinear, kCubic, kLinearAA, kCubicAA, kLanczosAA };
 
-Tensor resampled(const Tensor& x, std::optional<IntRef> size, std::optional<ArrayRef<double>> scales,
+Tensor resampled(const Tensor& x, std::optional<IntRef> size,
+    std::optional<ArrayRef<double>> scales,
                  int64_t spatial, int64_t mode, bool align_corners) {
   check(size || scales, "Must specify exactly one of output_size and scale_factors");
-  check(x.dim() == spatial + 2, "It is expected input_size equals to ", spatial + 2, ", but got size ",
+  check(x.dim() == spatial + 2, "It is expected input_size equals to ", spatial + 2,
+      ", but got size ",
         x.dim());
   Dims out;
   std::vector<double> factors;
@@ -172,7 +195,8 @@ Tensor resampled(const Tensor& x, std::optional<IntRef> size, std::optional<Arra
                        : int64_t(double(x.size(d + 2)) * (*scales)[size_t(d)]));
   }
   bool positive = true;
-  for (int64_t d = 0; d < spatial; ++d) positive = positive && x.size(d + 2) > 0 && out[size_t(d)] > 0;
+  for (int64_t d = 0; d < spatial; ++d) positive = positive && x.size(d + 2) > 0
+      && out[size_t(d)] > 0;
   auto shown = [&](auto&& at) {
     static constexpr const char* kNames[] = {"D: ", "H: ", "W: "};
     std::string s;
@@ -183,7 +207,8 @@ Tensor resampled(const Tensor& x, std::optional<IntRef> size, std::optional<Arra
   check(positive, "Input and output sizes should be greater than 0, but got input (",
         shown([&](int64_t d) { return x.size(d + 2); }), ") output (",
         shown([&](int64_t d) { return out[size_t(d)]; }), ")");
-  check(x.size(1) != 0, "Non-empty ", spatial + 2, "D data tensor expected but got a tensor with sizes ",
+  check(x.size(1) != 0, "Non-empty ", spatial + 2,
+      "D data tensor expected but got a tensor with sizes ",
         x.sizes());
   return rl::_resample(x, out, mode, align_corners, factors);
 }
@@ -191,7 +216,8 @@ Tensor resampled(const Tensor& x, std::optional<IntRef> size, std::optional<Arra
 }  // namespace
 
 #define RL_NEAREST(NAME, SPATIAL, MODE)                                                          \
-  Tensor NAME(const Tensor& x, std::optional<IntRef> size, std::optional<ArrayRef<double>> scales) { \
+  Tensor NAME(const Tensor& x, std::optional<IntRef> size,                                       \
+              std::optional<ArrayRef<double>> scales) {                                          \
     return resampled(x, size, scales, SPATIAL, MODE, false);                                     \
   }
 #define RL_UPSAMPLE(NAME, SPATIAL, MODE)                                                         \
@@ -227,7 +253,8 @@ Tensor affine_grid_generator(const Tensor& theta, IntRef size, bool align_corner
   std::vector<Tensor> axes;  // x, y, z, each shaped to broadcast
   for (int64_t j = 0; j < d; ++j) {
     const int64_t at = d - 1 - j, count = size[size_t(at + 2)];
-    Tensor line = count > 1 ? rl::linspace(Scalar(-1.0), Scalar(1.0), count, theta.dtype(), theta.device())
+    Tensor line = count > 1 ? rl::linspace(Scalar(-1.0), Scalar(1.0), count, theta.dtype(),
+        theta.device())
                             : rl::zeros(IntRef(&count, 1), theta.dtype(), theta.device());
     if (!align_corners) line = line * Scalar(double(count - 1) / double(count));
     Dims shape(size_t(d + 1), 1);

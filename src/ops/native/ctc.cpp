@@ -37,7 +37,8 @@ struct Problem {
       check(tl[size_t(i)] >= 0, "Expected target_lengths to have value at least 0, but got value ",
             tl[size_t(i)]);
       check(il[size_t(i)] <= time, "Expected input_lengths to have value at most ", time,
-            ", but got value ", il[size_t(i)], " (while checking arguments for ctc_loss_allocate_outputs)");
+            ", but got value ", il[size_t(i)],
+            " (while checking arguments for ctc_loss_allocate_outputs)");
       start.push_back(t.dim() == 1 ? at : i * t.size(1));
       at += tl[size_t(i)];
       longest = std::max(longest, tl[size_t(i)]);
@@ -46,7 +47,8 @@ struct Problem {
       check(at == t.numel(), "Expected tensor to have size ", at, " at dimension 0, but got size ",
             t.numel());
     else
-      check(t.size(0) == batch && t.size(1) >= longest, "Expected tensor to have size at least ", longest,
+      check(t.size(0) == batch && t.size(1) >= longest, "Expected tensor to have size at least ",
+          longest,
             " at dimension 1, but got size ", t.sizes());
   }
   int64_t width() const { return 2 * longest + 1; }
@@ -61,7 +63,8 @@ struct Problem {
 
 // alpha[t][s], the probability of the prefix; p[t * step + label] are the log-probabilities.
 double forward(const Problem& q, int64_t b, const double* p, int64_t step, double* alpha) {
-  const int64_t T = q.input_lengths[size_t(b)], S = 2 * q.target_lengths[size_t(b)] + 1, W = q.width();
+  const int64_t T = q.input_lengths[size_t(b)], S = 2 * q.target_lengths[size_t(b)] + 1, W
+      = q.width();
   std::fill(alpha, alpha + q.time * W, kNone);
   if (T == 0) return S == 1 ? 0 : INFINITY;
   alpha[0] = p[q.blank];
@@ -81,7 +84,8 @@ double forward(const Problem& q, int64_t b, const double* p, int64_t step, doubl
 // Adds -exp(alpha + beta + loss - p) to the gradient, with beta the probability of the suffix.
 void backward(const Problem& q, int64_t b, const double* p, int64_t step, const double* alpha,
               double loss, double scale, double* grad) {
-  const int64_t T = q.input_lengths[size_t(b)], S = 2 * q.target_lengths[size_t(b)] + 1, W = q.width();
+  const int64_t T = q.input_lengths[size_t(b)], S = 2 * q.target_lengths[size_t(b)] + 1, W
+      = q.width();
   std::vector<double> beta(size_t(S), kNone), next(size_t(S), kNone), sums(size_t(q.classes));
   for (int64_t t = T - 1; t >= 0; --t) {
     for (int64_t s = 0; s < S; ++s) {

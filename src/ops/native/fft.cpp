@@ -275,7 +275,8 @@ Tensor _fft_c2c(const Tensor& self, IntRef dim, int64_t normalization, bool forw
   return out;
 }
 
-Tensor _fft_r2c(const Tensor& self, IntRef dim, int64_t normalization, bool onesided, bool forward) {
+Tensor _fft_r2c(const Tensor& self, IntRef dim, int64_t normalization, bool onesided,
+    bool forward) {
   check_fft_dtype(self.dtype());
   const Dims dims = wrapped(dim, self.dim());
   const int64_t last = dims.back(), n = self.sizes()[size_t(last)];

@@ -192,19 +192,24 @@ void sample_backward(const Shapes& s, const R* dy, const R* x, const R* grid, R*
 
 void check_inputs(const Tensor& input, const Tensor& grid) {
   check(input.size(0) == grid.size(0),
-        "grid_sampler(): expected grid and input to have same batch size, but got input with sizes ",
+        "grid_sampler(): expected grid and input to have same batch size, but got input with "
+        "sizes ",
         input.sizes(), " and grid with sizes ", grid.sizes());
   const bool dims = (input.dim() == 4 || input.dim() == 5) && input.dim() == grid.dim();
-  check(dims, "grid_sampler(): expected 4D or 5D input and grid with same number of dimensions, but got "
+  check(dims,
+      "grid_sampler(): expected 4D or 5D input and grid with same number of dimensions, but got "
         "input with sizes ", input.sizes(), " and grid with sizes ", grid.sizes());
-  check(grid.size(-1) == input.dim() - 2, "grid_sampler(): expected grid to have size ", input.dim() - 2,
+  check(grid.size(-1) == input.dim() - 2, "grid_sampler(): expected grid to have size ",
+      input.dim() - 2,
         " in last dimension, but got grid with sizes ", grid.sizes());
   for (int64_t d = 2; d < input.dim(); ++d)
-    check(input.size(d) > 0, "grid_sampler(): expected input to have non-empty spatial dimensions, but "
+    check(input.size(d) > 0,
+        "grid_sampler(): expected input to have non-empty spatial dimensions, but "
           "input has sizes ", input.sizes(), " with dimension ", d, " being empty");
   check(input.dtype() == grid.dtype(), "expected scalar type ", input.dtype(), " but found ",
         grid.dtype());
-  if (!is_floating(input.dtype())) dtype_not_implemented("grid_sampler_2d_cpu_kernel_impl", input.dtype());
+  if (!is_floating(input.dtype())) dtype_not_implemented("grid_sampler_2d_cpu_kernel_impl",
+      input.dtype());
 }
 
 DType compute_of(DType d) { return d == DType::Double ? d : DType::Float; }

@@ -14,7 +14,8 @@ enum Mode { kReflect, kReplicate, kCircular };
 void check_pad(const Tensor& self, IntRef pad) {
   check(pad.size() % 2 == 0, "Length of pad must be even but instead it equals ", pad.size());
   check(int64_t(pad.size()) <= 2 * self.dim(),
-        "Length of pad should be no more than twice the number of dimensions of the input. Pad length "
+        "Length of pad should be no more than twice the number of dimensions of the input. Pad "
+        "length "
         "is ", pad.size(), "while the input has ", self.dim(), "dimensions.");
 }
 

@@ -157,7 +157,8 @@ const char* kernel_name(int64_t mode, size_t spatial) {
       {"upsample_nearest1d", "upsample_nearest2d", "upsample_nearest3d"},
       {"upsample_linear1d", "upsample_bilinear2d", "upsample_trilinear3d"},
       {"upsample_bicubic2d", "upsample_bicubic2d", "upsample_bicubic2d"}};
-  return kNames[mode <= kNearestExact ? 0 : mode == kLinear || mode == kLinearAA ? 1 : 2][spatial - 1];
+  return kNames[mode <= kNearestExact ? 0 : mode == kLinear || mode == kLinearAA ? 1
+      : 2][spatial - 1];
 }
 
 }  // namespace
