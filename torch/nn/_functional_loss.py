@@ -14,11 +14,14 @@ def _enum(reduction, size_average, reduce):
     return _Reduction.get_enum(reduction)
 
 
-def _broadcast_warning(input, target):
-    if target.size() != input.size():
-        _warn(f"Using a target size ({target.size()}) that is different to the input size "
-              f"({input.size()}). This will likely lead to incorrect results due to broadcasting. "
-              "Please ensure they have the same size.", 4)
+def _same_size(input, target):
+    """Both of one size, with a warning when they are not."""
+    if target.size() == input.size():
+        return input, target
+    _warn(f"Using a target size ({target.size()}) that is different to the input size "
+          f"({input.size()}). This will likely lead to incorrect results due to broadcasting. "
+          "Please ensure they have the same size.", 4)
+    return torch.broadcast_tensors(input, target)
 
 
 def _weighted(terms, weight, input, reduction):
@@ -41,10 +44,9 @@ def mse_loss(input, target, size_average=None, reduce=None, reduction="mean", we
         return _override(mse_loss, (input, target, weight), input, target,
                          size_average=size_average, reduce=reduce, reduction=reduction,
                          weight=weight)
-    _broadcast_warning(input, target)
+    a, b = _same_size(input, target)
     if size_average is not None or reduce is not None:
         reduction = _Reduction.legacy_get_string(size_average, reduce)
-    a, b = torch.broadcast_tensors(input, target)
     if weight is not None:
         return _weighted(_op.mse_loss(a, b, 0), weight, input, reduction)
     return _op.mse_loss(a, b, _Reduction.get_enum(reduction))
@@ -56,10 +58,9 @@ def l1_loss(input, target, size_average=None, reduce=None, reduction="mean", wei
         return _override(l1_loss, (input, target, weight), input, target,
                          size_average=size_average, reduce=reduce, reduction=reduction,
                          weight=weight)
-    _broadcast_warning(input, target)
+    a, b = _same_size(input, target)
     if size_average is not None or reduce is not None:
         reduction = _Reduction.legacy_get_string(size_average, reduce)
-    a, b = torch.broadcast_tensors(input, target)
     if weight is not None:
         return _weighted(_op.l1_loss(a, b, 0), weight, input, reduction)
     return _op.l1_loss(a, b, _Reduction.get_enum(reduction))
@@ -70,8 +71,7 @@ def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mea
     if has_torch_function_variadic(input, target):
         return _override(smooth_l1_loss, (input, target), input, target, size_average=size_average,
                          reduce=reduce, reduction=reduction, beta=beta)
-    _broadcast_warning(input, target)
-    a, b = torch.broadcast_tensors(input, target)
+    a, b = _same_size(input, target)
     number = _enum(reduction, size_average, reduce)
     if beta == 0.0:
         return _op.l1_loss(a, b, number)
@@ -83,8 +83,7 @@ def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
     if has_torch_function_variadic(input, target, weight):
         return _override(huber_loss, (input, target, weight), input, target, reduction=reduction,
                          delta=delta, weight=weight)
-    _broadcast_warning(input, target)
-    a, b = torch.broadcast_tensors(input, target)
+    a, b = _same_size(input, target)
     if weight is None:
         return _op.huber_loss(a, b, _Reduction.get_enum(reduction), delta)
     return _weighted(_op.huber_loss(a, b, 0, delta), weight, input, reduction)
