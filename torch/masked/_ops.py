@@ -234,7 +234,7 @@ def _variance(input, dim, unbiased, correction, keepdim, dtype, mask):
     if correction:
         count = torch.clamp(count - correction, min=0)
     result = torch.divide(total, count)
-    return result if dtype.is_complex else result.to(dtype)
+    return result.to(dtype)
 
 
 @_maskable

@@ -63,6 +63,10 @@ def l1_loss(input, target, size_average=None, reduce=None, reduction="mean", wei
         reduction = _Reduction.legacy_get_string(size_average, reduce)
     if weight is not None:
         return _weighted(_op.l1_loss(a, b, 0), weight, input, reduction)
+    if a.is_complex() or b.is_complex():
+        terms = (a - b).abs()
+        number = _Reduction.get_enum(reduction)
+        return terms.mean() if number == 1 else terms.sum() if number == 2 else terms
     return _op.l1_loss(a, b, _Reduction.get_enum(reduction))
 
 

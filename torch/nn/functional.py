@@ -424,7 +424,11 @@ def local_response_norm(input, size, alpha=1e-4, beta=0.75, k=1.0):
     square = input * input
     before, after = size // 2, (size - 1) // 2
     square = _op.constant_pad_nd(square, [0, 0] * (ndim - 2) + [before, after], 0.0)
-    mean = square.unfold(1, size, 1).mean(-1)
+    windows = square.unfold(1, size, 1)
+    if input.is_floating_point() or input.is_complex():
+        mean = windows.mean(-1)
+    else:
+        mean = windows.sum(-1).div(size, rounding_mode="trunc")
     return input / (mean * alpha + k).pow(beta)
 
 

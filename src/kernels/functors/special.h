@@ -60,11 +60,9 @@ template <class T> struct polygamma_ {
   RL_INLINE T operator()(T x) const { return T(special::polygamma(n, double(x))); }
 };
 
-// The degree arrives as a value of x's type; what is no number counts as degree 0, and what is
-// negative before it is cut to an integer is negative after.
+// The degree arrives as a value of x's type; what fits no integer counts as negative.
 template <class T> RL_INLINE std::int64_t degree_of(T n) {
-  if (n < T(0)) return -1;
-  return n > T(-9e15) && n < T(9e15) ? std::int64_t(n) : 0;
+  return n > T(-9e15) && n < T(9e15) ? std::int64_t(n) : -1;
 }
 #define RL_POLYNOMIAL(NAME, EXPR)                                                           \
   template <class T> struct NAME##_ {                                                       \

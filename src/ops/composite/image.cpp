@@ -37,7 +37,7 @@ void check_circular(const Tensor& self, IntRef pad) {
   }
 }
 
-// Negative widths cut first; the rest is copied by position.
+// Around the circle negative widths cut first; the other modes count positions from the original.
 Tensor pad_by_position(Tensor self, IntRef pad, int64_t mode) {
   const int64_t spatial = int64_t(pad.size()) / 2;
   if (mode == kReflect) check_reflection(self, pad);
@@ -56,6 +56,7 @@ Tensor pad_by_position(Tensor self, IntRef pad, int64_t mode) {
         self.size(d),
           ") is too small for the padding. Calculated output size: ",
           self.size(d) + before + after);
+    if (mode != kCircular) continue;
     if (before < 0 || after < 0)
       self = rl::slice(self, d, std::max<int64_t>(-before, 0),
                        self.size(d) - std::max<int64_t>(-after, 0), 1);
