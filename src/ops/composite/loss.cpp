@@ -166,7 +166,7 @@ Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const T
 Tensor multi_margin_loss(const Tensor& self, const Tensor& target, const Scalar& p,
                          const Scalar& margin, const Tensor& weight, int64_t reduction) {
   check(p.equal(1) || p.equal(2), "only p == 1 and p == 2 supported");
-  check(self.dim() >= 1 && self.dim() <= 2 && self.size(-1) > 0,
+  check(self.dim() <= 2 && (self.dim() == 0 || self.size(-1) > 0),
         "Expected non-empty vector or matrix with optional 0-dim batch size, but got: ",
         self.sizes());
   const bool single = self.dim() < 2;
