@@ -501,25 +501,8 @@ _METHODS = (
 )
 
 
-# Methods that are functions of torch.functional, which is loaded when one is called.
-_FUNCTIONAL_METHODS = "norm stft istft unique unique_consecutive lu"
-
-
-def _functional_method(name):
-    def method(self, *args, **kwargs):
-        import torch.functional
-
-        return getattr(torch.functional, name)(self, *args, **kwargs)
-
-    method.__name__, method.__qualname__ = name, f"Tensor.{name}"
-    return method
-
-
 def _install():
     here = globals()
-    for name in _FUNCTIONAL_METHODS.split():
-        if not hasattr(Tensor, name):
-            setattr(Tensor, name, _functional_method(name))
     for name in _METHODS.split():
         f = here[name]
         if callable(f):
