@@ -1,4 +1,6 @@
 // Activations made of other operators.
+#include <limits>
+
 #include "gen/ops/activation.h"
 #include "gen/ops/arith.h"
 #include "gen/ops/math.h"
@@ -34,6 +36,15 @@ Tensor celu(const Tensor& self, const Scalar& alpha) {
 }
 Tensor celu_inplace(const Tensor& self, const Scalar& alpha) {
   return rl::elu_scaled_(self, alpha, Scalar(1.0), celu_scale(alpha));
+}
+
+Tensor softshrink(const Tensor& self, const Scalar& lambd) {
+  const bool wide = self.dtype() == DType::Double;
+  const double most = wide ? std::numeric_limits<double>::max()
+                           : double(std::numeric_limits<float>::max());
+  check(lambd.to_double() >= 0 && lambd.to_double() <= most, "lambda must be in range [0, ", most,
+        "] for input dtype ", self.dtype(), ", but found ", lambd.to_double());
+  return rl::_softshrink(self, lambd);
 }
 
 Tensor prelu(const Tensor& self, const Tensor& weight) {

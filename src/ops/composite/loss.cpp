@@ -186,8 +186,11 @@ Tensor multi_margin_loss(const Tensor& self, const Tensor& target, const Scalar&
 }
 
 Tensor multilabel_margin_loss(const Tensor& self, const Tensor& target, int64_t reduction) {
-  check(self.dim() <= 2 && self.sizes() == target.sizes(),
-        "inconsistent target size: ", target.sizes(), " for input of size: ", self.sizes());
+  check(self.dim() <= 2 && (self.dim() == 0 || self.size(-1) > 0),
+        "Expected non-empty vector or matrix with optional 0-dim batch size, but got: ",
+        self.sizes());
+  check(self.sizes() == target.sizes(), "inconsistent target size: ", target.sizes(),
+        " for input of size: ", self.sizes());
   const bool single = self.dim() < 2;
   Tensor x = rl::reshape(self, {single ? 1 : self.size(0), -1}), t = rl::reshape(target, x.sizes());
   const int64_t classes = x.size(1);

@@ -210,6 +210,7 @@ std::tuple<Tensor, Tensor, Tensor> native_group_norm(const Tensor& input, const 
                                                      const Tensor& bias, int64_t N, int64_t C,
                                                      int64_t HxW, int64_t group, double eps) {
   check(group > 0, "Expected num groups to be greater than 0, got ", group);
+  check(C > 0, "Expected number of channels to be greater than 0, got ", C);
   check(C % group == 0, "Expected number of channels in input to be divisible by num_groups, but "
         "got input of shape ", input.sizes(), " and num_groups=", group);
   for (const Tensor* p : {&weight, &bias})
