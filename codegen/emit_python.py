@@ -223,8 +223,10 @@ def slot_lines(entries):
     return code, rows
 
 
-def method_def(fn, name):
-    return f'    {{"{name}", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(&{fn})), METH_FASTCALL | METH_KEYWORDS, nullptr}},'
+def method_def(fn, name, forms):
+    from emit_docs import c_string, docstring
+    doc = c_string(docstring(name, forms))
+    return f'    {{"{name}", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(&{fn})), METH_FASTCALL | METH_KEYWORDS,\n     {doc}}},'
 
 
 def emit(family, entries):
@@ -245,12 +247,12 @@ def emit(family, entries):
     code, slots = slot_lines(entries)
     out += code + ["}  // namespace", ""]
     out += [f"extern PyMethodDef methods_{family}[];", f"PyMethodDef methods_{family}[] = {{"]
-    out += [method_def(f"py_method_{n}", n) for (m, n) in groups if m is None]
+    out += [method_def(f"py_method_{n}", n, groups[m, n]) for (m, n) in groups if m is None]
     out += ["    {}};"]
     modules = sorted({m for m, _ in groups if m})
     for m in modules:
         out += [f"extern PyMethodDef functions_{family}_{m}[];", f"PyMethodDef functions_{family}_{m}[] = {{"]
-        out += [method_def(f"py_{m}_{n}", n) for (mm, n) in groups if mm == m]
+        out += [method_def(f"py_{m}_{n}", n, groups[mm, n]) for (mm, n) in groups if mm == m]
         out += ["    {}};"]
     out += [f"extern const GeneratedSlot slots_{family}[];", f"const GeneratedSlot slots_{family}[] = {{"] + slots + ["    {}};"]
     named = [ident(e) for e in entries if e.multi and e.named and not e.python.get("manual")]

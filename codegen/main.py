@@ -10,6 +10,7 @@ import sys
 
 import emit_api
 import emit_autograd
+import emit_docs
 import emit_pointwise
 import emit_python
 import emit_registry
@@ -60,6 +61,8 @@ def products(families, index):
             out[f"pointwise_{family}.h"] = emit_pointwise.header(family, entries)
             out[f"pointwise_{family}.cpp"] = emit_pointwise.descriptors(family, entries)
             out[f"kernels_{family}.cpp"] = emit_pointwise.kernels(family, entries)
+        out[f"docs/ops/{family}.md"] = emit_docs.page(family, entries)
+    out["py/torch/_C.pyi"] = emit_docs.stub(families)
     out["registry.cpp"] = emit_registry.emit_all(families)
     out["python_registry.cpp"] = emit_python.emit_all(modules)
     return out
