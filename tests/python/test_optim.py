@@ -53,7 +53,7 @@ def test_fused_layouts(name, layout):
     """The fused step equals the step in double over plain memory, whatever the layout."""
     base = torch.linspace(-1, 1, 120000 if layout == "large" else 24)
     make = {"transposed": lambda t: t.reshape(4, -1).t(),
-            "strided": lambda t: t.reshape(-1, 1).repeat(1, 2)[:, 0], "large": lambda t: t}[layout]
+            "strided": lambda t: torch.stack([t, t], 1)[:, 0], "large": lambda t: t}[layout]
     options = {"lr": 0.01, "weight_decay": 0.1}
     if name == "SGD":
         options["momentum"] = 0.9

@@ -46,6 +46,8 @@ class Adafactor(Optimizer):
         _set_defaults(self, foreach=None)
         _state_to_tensors(self, "step")
 
+    __module__ = "torch.optim"
+
     @staticmethod
     def _new_state(p, group):
         if p.is_complex():

@@ -48,6 +48,8 @@ class Muon(Optimizer):
                     raise ValueError("Muon only supports 2D parameters whereas we found a "
                                      f"parameter with size: {p.size()}")
 
+    __module__ = "torch.optim"
+
     @staticmethod
     def _new_state(p, group):
         return {"momentum_buffer": _zeros_like(p.grad)}

@@ -41,8 +41,9 @@ class ASGD(Optimizer):
     @staticmethod
     def _new_state(p, group):
         dtype = _get_scalar_dtype()
-        return {"step": _new_step(), "ax": _zeros_like(p), "mu": torch.ones((), dtype=dtype),
-                "eta": torch.as_tensor(_get_value(group["lr"]), dtype=dtype)}
+        return {"step": _new_step(),
+                "eta": torch.as_tensor(_get_value(group["lr"]), dtype=dtype),
+                "mu": torch.ones((), dtype=dtype), "ax": _zeros_like(p)}
 
     def _init_group(self, group, *lists):
         return _gather(self, group, ("mu", "ax", "eta", "step"), self._new_state, lists)[0]

@@ -224,7 +224,7 @@ class LBFGS(Optimizer):
             state["n_iter"] += 1
             if state["n_iter"] == 1:
                 direction = grad.neg()
-                state.update(old_dirs=[], old_stps=[], ro=[], H_diag=1)
+                state.update(d=direction, t=lr, old_dirs=[], old_stps=[], ro=[], H_diag=1)
             else:
                 direction = self._direction(group, state, grad)
             previous, previous_loss = grad.clone(memory_format=torch.contiguous_format), loss

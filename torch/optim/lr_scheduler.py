@@ -17,43 +17,51 @@ __all__ = [
 ]
 
 
-class _LambdaBase(LRScheduler):
-    """Schedules given by functions of the epoch."""
+def _lambda_list(optimizer, lr_lambda):
+    """One function for each group."""
+    count = len(optimizer.param_groups)
+    if not isinstance(lr_lambda, (list, tuple)):
+        return [lr_lambda] * count
+    if len(lr_lambda) != count:
+        raise ValueError(f"Expected {count} lr_lambdas, but got {len(lr_lambda)}")
+    return list(lr_lambda)
+
+
+def _lambda_state(scheduler):
+    import types
+
+    state = {key: value for key, value in scheduler.__dict__.items()
+             if key not in ("optimizer", "lr_lambdas")}
+    state["lr_lambdas"] = [
+        None if isinstance(f, types.FunctionType) else dict(getattr(f, "__dict__", {}))
+        for f in scheduler.lr_lambdas]
+    return state
+
+
+def _load_lambda_state(scheduler, state_dict):
+    state = dict(state_dict)
+    lambdas = state.pop("lr_lambdas")
+    scheduler.__dict__.update(state)
+    for mine, theirs in zip(scheduler.lr_lambdas, lambdas):
+        if theirs is not None:
+            mine.__dict__.update(theirs)
+
+
+class LambdaLR(LRScheduler):
+    r"""``lr = initial_lr * lr_lambda(epoch)``; one function, or one for each group."""
 
     def __init__(self, optimizer, lr_lambda, last_epoch=-1):
         self.optimizer = optimizer
-        count = len(optimizer.param_groups)
-        if not isinstance(lr_lambda, (list, tuple)):
-            self.lr_lambdas = [lr_lambda] * count
-        elif len(lr_lambda) != count:
-            raise ValueError(f"Expected {count} lr_lambdas, but got {len(lr_lambda)}")
-        else:
-            self.lr_lambdas = list(lr_lambda)
+        self.lr_lambdas = _lambda_list(optimizer, lr_lambda)
         super().__init__(optimizer, last_epoch)
 
     def state_dict(self):
         """Like the base's; functions are left out, callable objects keep their ``__dict__``."""
-        import types
-
-        state = {key: value for key, value in self.__dict__.items()
-                 if key not in ("optimizer", "lr_lambdas")}
-        state["lr_lambdas"] = [
-            None if isinstance(f, types.FunctionType) else dict(getattr(f, "__dict__", {}))
-            for f in self.lr_lambdas]
-        return state
+        return _lambda_state(self)
 
     def load_state_dict(self, state_dict):
         """Takes over what :meth:`state_dict` returned; functions stay as they are."""
-        state = dict(state_dict)
-        lambdas = state.pop("lr_lambdas")
-        self.__dict__.update(state)
-        for mine, theirs in zip(self.lr_lambdas, lambdas):
-            if theirs is not None:
-                mine.__dict__.update(theirs)
-
-
-class LambdaLR(_LambdaBase):
-    r"""``lr = initial_lr * lr_lambda(epoch)``; one function, or one for each group."""
+        _load_lambda_state(self, state_dict)
 
     def get_lr(self):
         """The rates that a step would set."""
@@ -61,8 +69,21 @@ class LambdaLR(_LambdaBase):
         return [base * f(self.last_epoch) for f, base in zip(self.lr_lambdas, self.base_lrs)]
 
 
-class MultiplicativeLR(_LambdaBase):
+class MultiplicativeLR(LRScheduler):
     r"""Multiplies the rate by ``lr_lambda(epoch)`` in each step."""
+
+    def __init__(self, optimizer, lr_lambda, last_epoch=-1):
+        self.optimizer = optimizer
+        self.lr_lambdas = _lambda_list(optimizer, lr_lambda)
+        super().__init__(optimizer, last_epoch)
+
+    def state_dict(self):
+        """Like the base's; functions are left out, callable objects keep their ``__dict__``."""
+        return _lambda_state(self)
+
+    def load_state_dict(self, state_dict):
+        """Takes over what :meth:`state_dict` returned; functions stay as they are."""
+        _load_lambda_state(self, state_dict)
 
     def get_lr(self):
         """The rates that a step would set."""
@@ -259,26 +280,23 @@ def _check_members(name, schedulers, optimizer):
                 f"which is different from {type(optimizer).__name__}.")
 
 
-class _Composite(LRScheduler):
-    """Schedules made of others, whose states are inside their own."""
-
-    def state_dict(self):
-        """The state, with the states of the members in a list."""
-        state = {key: value for key, value in self.__dict__.items()
-                 if key not in ("optimizer", "_schedulers")}
-        state["_schedulers"] = [s.state_dict() for s in self._schedulers]
-        return state
-
-    def load_state_dict(self, state_dict):
-        """Takes over what :meth:`state_dict` returned."""
-        state = dict(state_dict)
-        members = state.pop("_schedulers")
-        self.__dict__.update(state)
-        for mine, theirs in zip(self._schedulers, members):
-            mine.load_state_dict(theirs)
+def _composite_state(scheduler):
+    """The state, with the states of the members in a list."""
+    state = {key: value for key, value in scheduler.__dict__.items()
+             if key not in ("optimizer", "_schedulers")}
+    state["_schedulers"] = [s.state_dict() for s in scheduler._schedulers]
+    return state
 
 
-class SequentialLR(_Composite):
+def _load_composite_state(scheduler, state_dict):
+    state = dict(state_dict)
+    members = state.pop("_schedulers")
+    scheduler.__dict__.update(state)
+    for mine, theirs in zip(scheduler._schedulers, members):
+        mine.load_state_dict(theirs)
+
+
+class SequentialLR(LRScheduler):
     r"""One schedule after another; ``milestones`` are the epochs at which the next one begins."""
 
     def __init__(self, optimizer, schedulers, milestones, last_epoch=-1):
@@ -303,6 +321,14 @@ class SequentialLR(_Composite):
         schedulers[0]._initial_step()
         self._last_lr = schedulers[0].get_last_lr()
 
+    def state_dict(self):
+        """The state, with the states of the members in a list."""
+        return _composite_state(self)
+
+    def load_state_dict(self, state_dict):
+        """Takes over what :meth:`state_dict` returned."""
+        _load_composite_state(self, state_dict)
+
     def recursive_undo(self, sched=None):
         """Takes one step back in the count of ``sched`` and of those inside it."""
         scheds = self if sched is None else sched
@@ -325,7 +351,7 @@ class SequentialLR(_Composite):
         self._last_lr = scheduler.get_last_lr()
 
 
-class ChainedScheduler(_Composite):
+class ChainedScheduler(LRScheduler):
     r"""Steps several schedules that multiply the rate, each time all of them."""
 
     def __init__(self, schedulers, optimizer=None):
@@ -337,6 +363,14 @@ class ChainedScheduler(_Composite):
         self._schedulers = schedulers
         self.optimizer = optimizer
         self._last_lr = _group_values(optimizer, "lr")
+
+    def state_dict(self):
+        """The state, with the states of the members in a list."""
+        return _composite_state(self)
+
+    def load_state_dict(self, state_dict):
+        """Takes over what :meth:`state_dict` returned."""
+        _load_composite_state(self, state_dict)
 
     def step(self):
         """Steps all members."""

@@ -574,6 +574,8 @@ def _state_to_tensors(optimizer, *names, fused=False):
 
 
 def _check_steps(state_steps):
-    if not all(isinstance(t, torch.Tensor) for t in state_steps):
-        raise RuntimeError("API has changed, `state_steps` argument must contain a list of "
-                           "singleton tensors")
+    tensor = torch.Tensor
+    for t in state_steps:
+        if not isinstance(t, tensor):
+            raise RuntimeError("API has changed, `state_steps` argument must contain a list of "
+                               "singleton tensors")

@@ -1,6 +1,6 @@
 """Adam for sparse gradients: only the elements that a gradient has are updated."""
 from .optimizer import (Optimizer, _check_lr_tensor, _check_option, _closure_loss, _get_value,
-                        _use_grad_for_differentiable, _zeros_like)
+                        _no_grad_step, _zeros_like)
 
 __all__ = ["SparseAdam"]
 
@@ -36,7 +36,7 @@ class SparseAdam(Optimizer):
             raise ValueError(f"Complex params at indices {complex_}: SparseAdam does not support "
                              "complex parameters")
 
-    @_use_grad_for_differentiable
+    @_no_grad_step
     def step(self, closure=None):
         """Updates the parameters once; returns what ``closure`` returned, if there is one."""
         loss = _closure_loss(closure)
