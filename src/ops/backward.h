@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/tensor_info.h"
+#include "ops/backward_linalg.h"
 
 namespace rl {
 

@@ -7,6 +7,7 @@
 #include "gen/ops/compare.h"
 #include "gen/ops/complex.h"
 #include "gen/ops/create.h"
+#include "gen/ops/linalg_solve.h"
 #include "gen/ops/matmul.h"
 #include "gen/ops/reduce.h"
 #include "gen/ops/views.h"
@@ -289,8 +290,7 @@ Tensor linalg_matrix_power(const Tensor& self, int64_t n) {
   check(self.size(-1) == self.size(-2), "linalg.matrix_power: A must be batches of square matrices, "
         "but they are ", self.size(-2), " by ", self.size(-1), " matrices");
   if (n == 0) return identity_like(self);
-  check_implemented(n >= 0, "linalg.matrix_power: negative powers");
-  Tensor base = self;
+  Tensor base = n < 0 ? rl::linalg_inv(self) : self;
   if (n == 1) return rl::clone(base);
   if (n == -1) return base;
   uint64_t bits = n < 0 ? -uint64_t(n) : uint64_t(n);
