@@ -3,11 +3,12 @@
 #pragma once
 #include <array>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "core/tensor_info.h"
-#include "ops/backward_linalg.h"
 
 namespace rl {
 
@@ -175,5 +176,41 @@ Tensor fft_c2r_grad(const Tensor& grad, IntRef dim, int64_t normalization);
 Dims negated(IntRef pad);
 Dims last_two(IntRef sizes);
 Dims spatial_sizes(IntRef sizes, ArrayRef<double> scales);  // as many as there are scales
+
+// ---- linear algebra (backward/linalg.cpp)
+Tensor inv_grad(const Tensor& grad, const Tensor& inverse);
+std::tuple<Tensor, Tensor> solve_grad(const Tensor& grad, const Tensor& a, const Tensor& x,
+                                      bool left, std::array<bool, 2> mask);
+std::tuple<Tensor, Tensor> solve_triangular_grad(const Tensor& grad, const Tensor& a,
+                                                 const Tensor& x, bool upper, bool left, bool unit,
+                                                 std::array<bool, 2> mask);
+Tensor cholesky_grad(const Tensor& grad, const Tensor& factor, bool upper);
+std::tuple<Tensor, Tensor> cholesky_solve_grad(const Tensor& grad, const Tensor& factor,
+                                               const Tensor& x, bool upper,
+                                               std::array<bool, 2> mask);
+Tensor cholesky_inverse_grad(const Tensor& grad, const Tensor& factor, bool upper,
+                             const Tensor& inverse);
+Tensor lu_factor_grad(const Tensor& grad, const Tensor& lu, const Tensor& pivots);
+Tensor det_grad(const Tensor& grad, const Tensor& a, const Tensor& det);
+Tensor slogdet_grad(const Tensor& grad_sign, const Tensor& grad_log, const Tensor& a,
+                    const Tensor& sign);
+Tensor qr_grad(const Tensor& gq, const Tensor& gr, const Tensor& q, const Tensor& r,
+               const std::string& mode);
+Tensor eigh_grad(const Tensor& gw, const Tensor& gv, const Tensor& w, const Tensor& v);
+Tensor eig_grad(const Tensor& gw, const Tensor& gv, const Tensor& w, const Tensor& v);
+Tensor svd_grad(const Tensor& gu, const Tensor& gs, const Tensor& gvh, const Tensor& u,
+                const Tensor& s, const Tensor& vh);
+Tensor pinv_grad(const Tensor& grad, const Tensor& a, const Tensor& p);
+std::tuple<Tensor, Tensor> lstsq_grad(const Tensor& grad, const Tensor& a, const Tensor& b,
+                                      std::array<bool, 2> mask);
+Tensor matrix_exp_grad(const Tensor& grad, const Tensor& a);
+
+// ---- recurrent steps (composite/rnn.cpp)
+std::tuple<Tensor, Tensor, Tensor> lstm_step_grad(const Tensor& gh, const Tensor& gc,
+                                                  const Tensor& a, const Tensor& b,
+                                                  const Tensor& c0, const Tensor& c,
+                                                  const Tensor& gates);
+std::tuple<Tensor, Tensor, Tensor> gru_step_grad(const Tensor& gh, const Tensor& a, const Tensor& b,
+                                                 const Tensor& h0, const Tensor& gates);
 
 }  // namespace rl
