@@ -190,6 +190,7 @@ def test_state_dict_hooks():
     (lambda p: torch.optim.Adam([p], fused=True, foreach=True), RuntimeError, "cannot be `True`"),
     (lambda p: torch.optim.Adam([p], lr=torch.ones(2)), ValueError, "1-element"),
     (lambda p: torch.optim.Rprop([p], etas=(2, 3)), ValueError, "Invalid eta values: 2, 3"),
+    (lambda p: torch.optim.ASGD([p], lambd=-1), ValueError, "Invalid lambd value: -1"),
     (lambda p: torch.optim.Muon([p]), ValueError, "2D parameters"),
     (lambda p: torch.optim.LBFGS([{"params": [p]}, {"params": [torch.ones(1)]}]), ValueError,
      "parameter groups"),

@@ -1,10 +1,10 @@
 """Averaged stochastic gradient descent (Polyak and Juditsky, 1992)."""
 import torch
 
-from .optimizer import (Optimizer, _check_capturable, _check_common, _check_steps, _closure_loss,
-                        _gather, _get_scalar_dtype, _get_value, _new_step, _real_lists,
-                        _set_defaults, _state_to_tensors, _use_grad_for_differentiable,
-                        _zeros_like)
+from .optimizer import (Optimizer, _check_capturable, _check_common, _check_option, _check_steps,
+                        _closure_loss, _gather, _get_scalar_dtype, _get_value, _new_step,
+                        _real_lists, _set_defaults, _state_to_tensors,
+                        _use_grad_for_differentiable, _zeros_like)
 
 __all__ = ["ASGD", "asgd"]
 
@@ -28,6 +28,8 @@ class ASGD(Optimizer):
     def __init__(self, params, lr=1e-2, lambd=1e-4, alpha=0.75, t0=1e6, weight_decay=0,
                  foreach=None, maximize=False, differentiable=False, capturable=False):
         _check_common(lr, 0, weight_decay)
+        _check_option(0.0 <= lambd, "lambd value", lambd)
+        _check_option(0.0 <= alpha, "alpha value", alpha)
         super().__init__(params, {
             "lr": lr, "lambd": lambd, "alpha": alpha, "t0": t0, "weight_decay": weight_decay,
             "foreach": foreach, "maximize": maximize, "differentiable": differentiable,
