@@ -9,8 +9,9 @@ LinAlgError = _C._LinAlgError
 
 _PREFIX = "linalg_"
 for _name in dir(_C._linalg):
-    if _name.startswith(_PREFIX):
-        globals()[_name[len(_PREFIX):]] = getattr(_C._linalg, _name)
+    if not _name.startswith("__"):
+        globals()[_name[len(_PREFIX):] if _name.startswith(_PREFIX) else _name] = getattr(
+            _C._linalg, _name)
 del _name
 
 __all__ = sorted(n for n in globals() if not n.startswith("_"))

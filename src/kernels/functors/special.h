@@ -73,22 +73,22 @@ template <class T> RL_INLINE std::int64_t degree_of(T n) {
       return T(EXPR);                                                                       \
     }                                                                                       \
   };
-RL_POLYNOMIAL(chebyshev_polynomial_t, special::chebyshev_t(x, n))
-RL_POLYNOMIAL(chebyshev_polynomial_u, special::chebyshev_u(x, n))
-RL_POLYNOMIAL(chebyshev_polynomial_v, special::chebyshev_v(x, n))
-RL_POLYNOMIAL(chebyshev_polynomial_w, special::chebyshev_w(x, n))
-RL_POLYNOMIAL(shifted_chebyshev_polynomial_t, special::chebyshev_t(x + x - 1, n))
-RL_POLYNOMIAL(shifted_chebyshev_polynomial_u, special::chebyshev_u(x + x - 1, n))
-RL_POLYNOMIAL(shifted_chebyshev_polynomial_v, special::chebyshev_v(x + x - 1, n))
-RL_POLYNOMIAL(shifted_chebyshev_polynomial_w, special::chebyshev_w(x + x - 1, n))
-RL_POLYNOMIAL(laguerre_polynomial_l, special::laguerre(x, n))
-RL_POLYNOMIAL(legendre_polynomial_p, special::legendre(x, n))
+RL_POLYNOMIAL(chebyshev_polynomial_t, special::chebyshev_t<T>(x, n))
+RL_POLYNOMIAL(chebyshev_polynomial_u, special::chebyshev_u<T>(x, n))
+RL_POLYNOMIAL(chebyshev_polynomial_v, special::chebyshev_v<T>(x, n))
+RL_POLYNOMIAL(chebyshev_polynomial_w, special::chebyshev_w<T>(x, n))
+RL_POLYNOMIAL(shifted_chebyshev_polynomial_t, special::chebyshev_t<T>(x + x - 1, n))
+RL_POLYNOMIAL(shifted_chebyshev_polynomial_u, special::chebyshev_u<T>(x + x - 1, n))
+RL_POLYNOMIAL(shifted_chebyshev_polynomial_v, special::chebyshev_v<T>(x + x - 1, n))
+RL_POLYNOMIAL(shifted_chebyshev_polynomial_w, special::chebyshev_w<T>(x + x - 1, n))
+RL_POLYNOMIAL(laguerre_polynomial_l, special::laguerre<T>(x, n))
+RL_POLYNOMIAL(legendre_polynomial_p, special::legendre<T>(x, n))
 // PyTorch gives up (NaN) on Hermite polynomials from degree 128 in float and 512 in double.
 template <class T> inline constexpr std::int64_t kHermiteLimit = sizeof(T) == 4 ? 128 : 512;
 RL_POLYNOMIAL(hermite_polynomial_h,
-              n < kHermiteLimit<T> ? special::hermite(x, n, 2) : kNaN<double>)
+              n < kHermiteLimit<T> ? special::hermite<T>(x, n, 2) : kNaN<double>)
 RL_POLYNOMIAL(hermite_polynomial_he,
-              n < kHermiteLimit<T> ? special::hermite(x, n, 1) : kNaN<double>)
+              n < kHermiteLimit<T> ? special::hermite<T>(x, n, 1) : kNaN<double>)
 #undef RL_POLYNOMIAL
 
 // ---- short ones, vector too --------------------------------------------------------------------

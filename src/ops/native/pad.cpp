@@ -36,6 +36,16 @@ TapTable pad_table(int64_t mode, int64_t n, int64_t before, int64_t after) {
   return t;
 }
 
+template <class U>
+void gather_lines(const char* from, char* to, const TapTable& t, int64_t n, int64_t b, int64_t e) {
+  const int64_t m = t.outputs();
+  for (int64_t o = b; o < e; ++o) {
+    const U* x = reinterpret_cast<const U*>(from) + o * n;
+    U* y = reinterpret_cast<U*>(to) + o * m;
+    for (int64_t i = 0; i < m; ++i) y[i] = x[t.index[size_t(i)]];
+  }
+}
+
 // Copies rows of bytes.
 Tensor gather_dim(const Tensor& x, int64_t dim, const TapTable& t) {
   int64_t outer = 1, inner = int64_t(x.itemsize());
@@ -49,6 +59,9 @@ Tensor gather_dim(const Tensor& x, int64_t dim, const TapTable& t) {
   const char* from = static_cast<const char*>(x.data());
   char* to = static_cast<char*>(y.data());
   parallel_for(0, outer, std::max<int64_t>(1, 65536 / (m * inner)), [&](int64_t b, int64_t e) {
+    if (inner == 4) return gather_lines<uint32_t>(from, to, t, n, b, e);
+    if (inner == 8) return gather_lines<uint64_t>(from, to, t, n, b, e);
+    if (inner == 2) return gather_lines<uint16_t>(from, to, t, n, b, e);
     for (int64_t o = b; o < e; ++o)
       for (int64_t i = 0; i < m; ++i)
         std::memcpy(to + (o * m + i) * inner, from + (o * n + t.index[size_t(i)]) * inner,
