@@ -64,7 +64,12 @@ Tensor empty_like(const Tensor& self, std::optional<DType> dtype, std::optional<
   const MemoryFormat f = format.value_or(MemoryFormat::Preserve);
   if (f != MemoryFormat::Preserve) return empty_format(self.sizes(), d, where, f);
   if (where == self.device()) return empty_like_tensor(self, d);
-  return empty_tensor(self.sizes(), d, where);
+  // The order of memory is found without memory, on the meta device.
+  Tensor shape(new TensorImpl(nullptr, self.dtype(), Device{DeviceType::Meta}));
+  shape->sizes = self.sizes();
+  shape->strides = self.strides();
+  shape->refresh();
+  return empty_strided_tensor(self.sizes(), empty_like_tensor(shape, d).strides(), d, where);
 }
 
 Tensor _to_copy(const Tensor& self, std::optional<DType> dtype, std::optional<Device> device, bool,
