@@ -18,7 +18,7 @@ from model import load  # noqa: E402
 from samples import SAMPLES  # noqa: E402
 
 # Functions that are not smooth at random points, or whose domain does not contain (0, 1).
-NO_FINITE_DIFFERENCES = {"acosh", "copysign", "nextafter"}
+NO_FINITE_DIFFERENCES = {"acosh", "copysign", "nextafter", "igamma", "igammac", "zeta"}
 
 
 def random(e):
@@ -101,7 +101,8 @@ def test_meta(e):
     f = function(e)
     for args, kwargs in float_samples(e):
         expected = run(e, f, args, kwargs)
-        meta = [a.to("meta") if isinstance(a, torch.Tensor) else a for a in args]
+        meta = [torch.empty_strided(a.shape, a.stride(), dtype=a.dtype, device="meta")
+                if isinstance(a, torch.Tensor) else a for a in args]
         try:
             got = f(*meta, **kwargs)
         except (NotImplementedError, RuntimeError) as error:
@@ -112,7 +113,7 @@ def test_meta(e):
 
 
 def differentiable(e):
-    return (e.grads or e.kind == "composite") and e.name not in NO_FINITE_DIFFERENCES
+    return (e.grads or e.kind == "composite") and not e.inplace_only and e.name not in NO_FINITE_DIFFERENCES
 
 
 @pytest.mark.parametrize("e", [p for p in entries() if differentiable(p.values[0])])
@@ -124,6 +125,8 @@ def test_gradients(e):
         outputs = run(e, f, args, kwargs)
         if not inputs or not any(t.requires_grad for t in tensors(outputs)):
             continue
+        if not all(torch.isfinite(t).all() for t in tensors(outputs)):
+            continue  # the variance of one number
 
         def call(*xs):
             it = iter(xs)

@@ -130,7 +130,8 @@ Tensor logcumsumexp_grad(const Tensor& grad, const Tensor& x, const Tensor& y, i
     return conj_if(rl::exp(x)) * reverse_cumsum(grad * conj_if(rl::exp(-y)), dim);
   // The positive and the negative part separately, in the logarithmic domain.
   auto part = [&](const Tensor& g) {
-    Tensor lg = rl::_where(rl::gt(g, zero()), rl::log(g), num(-INFINITY));
+    Tensor positive = rl::gt(g, zero());
+    Tensor lg = rl::_where(positive, rl::log(rl::_where(positive, g, num(1))), num(-INFINITY));
     const int64_t d = wrap_dim(dim, x.dim());
     Tensor r = reversed(rl::logcumsumexp(reversed(lg - y, d), d), d);
     return rl::exp(r + x);
