@@ -31,7 +31,7 @@ Tensor fresh(PyObject* data, std::optional<DType> dtype, std::optional<Device> d
     return placed(detached(tensor_of(data)), dtype, device, true);
   }
   if (is_numpy_array(data)) return placed(tensor_from_numpy(data, false), dtype, device, true);
-  return placed(tensor_from_data(data, dtype, {}), std::nullopt, device, false);
+  return placed(tensor_from_data(data, dtype), std::nullopt, device, false);
 }
 
 Tensor with_flag(Tensor t, PyObject* flag) {
@@ -221,7 +221,7 @@ Tensor legacy_from_sequence(PyObject* data, DType dtype, Device device) {
   check_type(!PyUnicode_Check(data), "new(): invalid data type 'str'");
   check_type(PySequence_Check(data) && !is_numpy_scalar(data),
              "new(): data must be a sequence (got ", Py_TYPE(data)->tp_name, ")");
-  return placed(tensor_from_data(data, dtype, {}), std::nullopt, device, false);
+  return placed(tensor_from_data(data, dtype), std::nullopt, device, false);
 }
 
 Tensor legacy_from_tensor(const Tensor& other, DType dtype, const char* name) {

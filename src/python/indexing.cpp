@@ -48,7 +48,7 @@ bool is_mask(const Tensor& t) { return t.dtype() == DType::Bool || t.dtype() == 
 // An array or list as index tensor; ints become int64, bools a mask.
 Tensor tensor_of_index(PyObject* o) {
   if (is_numpy_array(o)) return ops::to(tensor_from_numpy(o, false), {}, {}, true, {});
-  Tensor t = tensor_from_data(o, std::nullopt, {});
+  Tensor t = tensor_from_data(o, std::nullopt);
   // an empty list selects nothing, whatever the default dtype says
   return t.numel() == 0 && t.is_floating() ? empty_tensor(t.sizes(), DType::Int64) : t;
 }

@@ -8,6 +8,7 @@
 #include "python/accepts.h"
 #include "python/errors.h"
 #include "python/numpy_bridge.h"
+#include "python/ops.h"
 #include "python/types.h"
 
 namespace rl::py {
@@ -213,8 +214,18 @@ PyObject* list_of(const T* p, IntRef sizes, IntRef strides, size_t dim) {
 
 }  // namespace
 
+// A type that the loops below know and that holds every value of `d`.
+static DType plain_type(DType d) {
+  if (d == DType::ComplexHalf) return DType::ComplexFloat;
+  return is_float8(d) ? DType::Float : d;
+}
+
 PyObject* nested_list(const Tensor& t) {
   check(!t.is_meta(), "Cannot copy out of meta tensor; no data!");
+  if (DType plain = plain_type(t.dtype()); plain != t.dtype()) {
+    NoGrad off;
+    return nested_list(ops::to(t, plain, std::nullopt, false, std::nullopt));
+  }
   PyObject* r = nullptr;
   visit(AllTypesAndUInts{}, t.dtype(), "tolist", [&]<class T>() {
     static const T none_{};
@@ -224,19 +235,18 @@ PyObject* nested_list(const Tensor& t) {
   return r;
 }
 
-Tensor tensor_from_data(PyObject* data, std::optional<DType> dtype, Device device) {
+Tensor tensor_from_data(PyObject* data, std::optional<DType> dtype) {
   check_type(!PyUnicode_Check(data) && !PyBytes_Check(data), "new(): invalid data type '",
              Py_TYPE(data)->tp_name, "'");
   // Shape first: a ragged or too deep sequence is reported before its elements are looked at.
   Dims shape = infer_shape(data);
-  DType d = dtype ? *dtype : infer_dtype(data);
+  DType wanted = dtype ? *dtype : infer_dtype(data), d = plain_type(wanted);
   Tensor t = empty_tensor(shape, d);
   visit(AllTypesAndUInts{}, d, "tensor", [&]<class T>() {
     T* out = t.data<T>();
     store(data, shape, 0, out);
   });
-  (void)device;
-  return t;
+  return wanted == d ? t : ops::to(t, wanted, std::nullopt, false, std::nullopt);
 }
 
 }  // namespace rl::py

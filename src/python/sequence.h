@@ -9,10 +9,7 @@ PyObject* scalar_object(const Scalar& s, DType dtype);
 PyObject* nested_list(const Tensor& t);     // x.tolist()
 
 // torch.tensor(data): nested sequences, numbers, tensors, NumPy arrays and scalars. `dtype` absent:
-// inferred. Always copies. `name` is the function that messages speak of.
-Tensor tensor_from_data(PyObject* data, std::optional<DType> dtype, Device device);
-// Wants no copy where the memory can be shared (arrays, buffers); undefined when `o` is no array.
-Tensor tensor_from_array(PyObject* o, bool copy);
-bool is_array(PyObject* o);                 // speaks __array_interface__
+// inferred. Always copies; on the CPU.
+Tensor tensor_from_data(PyObject* data, std::optional<DType> dtype);
 
 }  // namespace rl::py
