@@ -9,7 +9,7 @@ def info(e, var, fn, overload, types, num_returns, schema, inplace=False, name=N
         e.kind == "composite",
         e.kind == "view",
         inplace or e.inplace_only,
-        bool(e.data.get("random")),
+        bool(e.data.get("random")) or any(a.type == "Generator?" for a in e.args),
         e.kind == "pointwise",
     ]
     return [
