@@ -2,8 +2,8 @@
 import pytest
 
 import torch
-from torch.func import (functional_call, grad, grad_and_value, hessian, jacfwd, jacrev, jvp, linearize,
-                        stack_module_state, vjp, vmap)
+from torch.func import (functional_call, grad, grad_and_value, hessian, jacfwd, jacrev, jvp,
+                        linearize, stack_module_state, vjp, vmap)
 
 
 def x3():
@@ -97,8 +97,8 @@ def test_vmap():
 def test_vmap_errors():
     x = torch.ones(3)
     cases = [(lambda: vmap(lambda v: v)(3), "Got in_dim=0 for an input but the input is of type"),
-             (lambda: vmap(lambda v: v, in_dims=1)(x), "expected in_dim to satisfy -1 <= in_dim < 1"),
-             (lambda: vmap(lambda u, v: u)(x, torch.ones(2)), "to have the same size in the mapped"),
+             (lambda: vmap(lambda v: v, in_dims=1)(x), "to satisfy -1 <= in_dim < 1"),
+             (lambda: vmap(lambda u, v: u)(x, torch.ones(2)), "the same size in the mapped"),
              (lambda: vmap(lambda u: u, in_dims=(None,))(x), "Expected at least one Tensor"),
              (lambda: vmap(lambda v: 3)(x), "must only return Tensors, got type <class 'int'>"),
              (lambda: vmap(lambda: 3)(), "got no inputs")]
