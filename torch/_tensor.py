@@ -296,6 +296,13 @@ def _cuda_array_interface(self):
     )
 
 
+def _volatile(self):
+    import warnings
+
+    warnings.warn("volatile was removed (Variable.volatile is always False)", stacklevel=2)
+    return False
+
+
 # ---------------------------------------------------------------- types, devices, memory
 
 
@@ -520,7 +527,7 @@ def _install():
     Tensor.__str__.__qualname__ = "Tensor.__str__"
     Tensor.__torch_dispatch__ = _C._disabled_torch_dispatch_impl
     Tensor.__cuda_array_interface__ = property(_cuda_array_interface)
-    Tensor.volatile = property(lambda self: False)
+    Tensor.volatile = property(_volatile)
     if not hasattr(Tensor, "_nnz"):
         Tensor._nnz = _nnz
     Tensor.__doc__ = "An n-dimensional array of one dtype that can record what is done to it."

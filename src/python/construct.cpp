@@ -88,11 +88,9 @@ void release_view(void* ctx, void*, size_t) {
 
 void warn_read_only() {
   static bool said = false;
-  if (said) return;
-  said = true;
-  warn("The given buffer is not writable, and PyTorch does not support non-writable tensors. "
-       "Writing to this tensor would change memory that is meant to be constant; copy the buffer "
-       "first, or make it writable. This warning is shown once.");
+  warn_once(said, "The given buffer is not writable, and PyTorch does not support "
+            "non-writable tensors. Writing to this tensor would change memory that is meant to be "
+            "constant; copy the buffer first, or make it writable. This warning is shown once.");
 }
 
 // Shares the memory of any object with the buffer protocol.

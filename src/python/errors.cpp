@@ -84,6 +84,12 @@ void python_warning(WarningKind kind, const std::string& message) {
 
 }  // namespace
 
+void warn_once(bool& said, const char* text) {
+  if (said) return;
+  said = true;
+  if (PyErr_WarnEx(PyExc_UserWarning, text, 1) < 0) throw_python_error();
+}
+
 void install_warning_handler() { set_warning_handler(python_warning); }
 
 void throw_python_error() {

@@ -13,6 +13,9 @@ extern PyObject* out_of_memory_error;  // torch.OutOfMemoryError
 
 void install_warning_handler();        // warnings of the core become Python's
 
+// A UserWarning that is given once in a process; `said` remembers.
+void warn_once(bool& said, const char* text);
+
 class Ref {  // an owned reference
  public:
   Ref() = default;

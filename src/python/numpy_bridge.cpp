@@ -58,13 +58,9 @@ void release_object(void* ctx, void*, size_t) {
 
 void warn_not_writable() {
   static bool said = false;
-  if (said) return;
-  said = true;
-  check_python(PyErr_WarnEx(
-      PyExc_UserWarning,
-      "The given NumPy array is not writable, and PyTorch does not support non-writable tensors. "
-      "Writing to this tensor would change memory that is meant to be constant; copy the array "
-      "first, or make it writable. This warning is shown once.", 1) == 0);
+  warn_once(said, "The given NumPy array is not writable, and PyTorch does not support "
+            "non-writable tensors. Writing to this tensor would change memory that is meant to be "
+            "constant; copy the array first, or make it writable. This warning is shown once.");
 }
 
 }  // namespace

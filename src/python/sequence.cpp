@@ -28,6 +28,7 @@ bool is_leaf_object(PyObject* o) {
 }
 
 Dims infer_shape(PyObject* data) {
+  static bool said = false;
   Dims shape;
   Ref at = Ref::borrow(data);
   while (!is_leaf_object(at.get()) && PySequence_Check(at.get())) {
@@ -39,6 +40,11 @@ Dims infer_shape(PyObject* data) {
     check_value(int(shape.size()) <= kMaxDepth, "too many dimensions '",
                 Py_TYPE(at.get())->tp_name, "'");
     if (n == 0) break;
+    if (!PyTuple_CheckExact(at.get()) && !PyList_CheckExact(at.get()) && shape.size() > 1 &&
+        is_numpy_array(at.get()))
+      warn_once(said, "Creating a tensor from a list of numpy.ndarrays is extremely slow. Please "
+                "consider converting the list to a single numpy.ndarray with numpy.array() before "
+                "converting to a tensor.");
     Ref next(PySequence_GetItem(at.get(), 0));
     if (!next) {
       PyErr_Clear();

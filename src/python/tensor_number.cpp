@@ -161,6 +161,11 @@ PyObject* slot_float(PyObject* o) {
   return guarded([&]() -> PyObject* {
     PyObject* r = nullptr;
     if (method_overridden(o, "__float__", nullptr, 0, nullptr, &r)) return r;
+    if (tensor_of(o)->requires_grad) {
+      static bool said = false;
+      warn_once(said, "Converting a tensor with requires_grad=True to a scalar may lead to "
+                "unexpected behavior.\nConsider using tensor.detach() first.");
+    }
     Scalar s = one_element(o);
     check(!s.is_complex() || s.to_complex().imag() == 0,
           "value cannot be converted to type double without overflow");
