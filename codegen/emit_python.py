@@ -96,6 +96,9 @@ class Form:
         if len(operands) > 1 and not any(a.kind == "Tensor" for a in self.params):
             out.append(f'  check_some_tensor("{e.name}", {{{", ".join(f"v[{i}]" for i in operands)}}});')
         target = e.name + "_" if self.inplace else e.name
+        for flag, other in e.python.get("when", {}).items():
+            at = next(i for i, a in enumerate(self.params) if a.name == flag)
+            out.append(f"  if (v[{at}] && to_bool(v[{at}])) return wrap({other}(to_tensor(v[0])));")
         if self.out:
             at = len(self.params)
             n = len(e.returns)

@@ -8,7 +8,7 @@ import yaml
 KEYS = {"op", "variants", "aliases", "python", "kind", "dtypes", "kernel", "infer", "impl", "layout", "grad",
         "nondiff", "node", "autocast", "onnx", "samples", "doc", "decompose", "jvp", "batch", "random",
         "attrs", "promote", "result", "fixed", "cost", "error_name"}
-PYTHON_KEYS = {"module", "name", "slots", "varargs", "factory", "list", "hidden", "manual", "order", "rename"}
+PYTHON_KEYS = {"module", "name", "slots", "varargs", "factory", "list", "hidden", "manual", "order", "rename", "when"}
 KINDS = {"pointwise", "structured", "view", "composite"}
 VARIANTS = {"function", "method", "inplace", "inplace_function", "out"}
 AUTOCAST = {"low": "Low", "fp32": "Fp32", "promote": "Promote", "fp32_set_dtype": "Fp32SetDtype",

@@ -244,7 +244,7 @@ def unravel_index(indices, shape):
     for n in reversed(tuple(shape)):
         out.append(indices.remainder(n))
         indices = indices.div(n, rounding_mode="floor")
-    return tuple(reversed(out))
+    return torch.stack(out[::-1], -1).unbind(-1) if out else ()
 
 
 # ---------------------------------------------------------------- products

@@ -56,6 +56,7 @@ Tensor index_backward(const Tensor& grad, const TensorInfo& self, const std::vec
 Tensor index_put_self_grad(const Tensor& grad, const std::vector<Tensor>& indices, bool accumulate);
 Tensor index_select_grad(const Tensor& grad, IntRef sizes, int64_t dim, const Tensor& index);
 Tensor index_source_grad(const Tensor& grad, int64_t dim, const Tensor& index, IntRef sizes);
+Tensor index_fill_value_grad(const Tensor& grad, int64_t dim, const Tensor& index);
 Tensor masked_select_grad(const Tensor& grad, IntRef sizes, const Tensor& mask);
 Tensor masked_scatter_grad(const Tensor& grad, const Tensor& mask, IntRef sizes);
 Tensor take_grad(const Tensor& grad, IntRef sizes, const Tensor& index);
@@ -176,6 +177,10 @@ Tensor fft_c2r_grad(const Tensor& grad, IntRef dim, int64_t normalization);
 Dims negated(IntRef pad);
 Dims last_two(IntRef sizes);
 Dims spatial_sizes(IntRef sizes, ArrayRef<double> scales);  // as many as there are scales
+// ---- arrangements (composite/arrange.cpp)
+Dims negated(IntRef v);
+Tensor zeros_of_sizes(const Tensor& grad, IntRef sizes);
+Tensor repeat_grad(const Tensor& grad, IntRef sizes, IntRef repeats);
 
 // ---- linear algebra (backward/linalg.cpp)
 Tensor inv_grad(const Tensor& grad, const Tensor& inverse);

@@ -40,6 +40,11 @@ Tensor index_source_grad(const Tensor& grad, int64_t dim, const Tensor& index, I
   return g.sizes() == sizes ? g : rl::reshape(g, sizes);
 }
 
+// Each place is written once, however often it is named.
+Tensor index_fill_value_grad(const Tensor& grad, int64_t dim, const Tensor& index) {
+  return rl::sum(grad, std::nullopt) - rl::sum(rl::index_fill(grad, dim, index, Scalar(0)), std::nullopt);
+}
+
 Tensor masked_select_grad(const Tensor& grad, IntRef sizes, const Tensor& mask) {
   const Dims shape = broadcast_shapes(sizes, mask.sizes());
   return rl::masked_scatter(zeros_of(grad, shape), mask, grad);

@@ -11,10 +11,7 @@ std::vector<Tensor> nonzero_numpy(const Tensor& self) {
   return rl::unbind(rl::nonzero(self), 1);
 }
 
-std::vector<Tensor> nonzero_as_tuple(const Tensor& self, bool as_tuple) {
-  if (!as_tuple) return {rl::nonzero(self)};
-  return rl::nonzero_numpy(self);
-}
+Tensor _nonzero_python(const Tensor& self, bool) { return rl::nonzero(self); }
 
 std::vector<Tensor> where_true(const Tensor& condition) { return rl::nonzero_numpy(condition); }
 
