@@ -16,6 +16,8 @@ newaxis = None
 
 _C._fill_namespace(globals(), "_constants")
 _C._fill_namespace(globals(), "_VariableFunctions")
+for _name in ("unique_consecutive", "unique_dim"):  # torch.functional has the public forms
+    globals().pop(_name, None)
 
 from torch._C import (  # noqa: E402
     Generator,

@@ -217,5 +217,14 @@ std::tuple<Tensor, Tensor, Tensor> lstm_step_grad(const Tensor& gh, const Tensor
                                                   const Tensor& gates);
 std::tuple<Tensor, Tensor, Tensor> gru_step_grad(const Tensor& gh, const Tensor& a, const Tensor& b,
                                                  const Tensor& h0, const Tensor& gates);
+// ---- selections (composite/sort.cpp)
+Tensor selected_grad(const Tensor& grad, IntRef sizes, const Tensor& indices, int64_t dim,
+                     bool keepdim);
+Tensor median_grad(const Tensor& grad, const Tensor& self, const Tensor& result);
+
+// ---- embeddings (composite/embedding.cpp)
+Tensor embedding_grad(const Tensor& grad, const Tensor& indices, int64_t num_weights,
+                      int64_t padding_idx, bool scale_grad_by_freq, bool sparse);
+Tensor embedding_dense_grad(const Tensor& grad, const Tensor& indices, int64_t padding_idx);
 
 }  // namespace rl

@@ -42,7 +42,7 @@ Tensor index_source_grad(const Tensor& grad, int64_t dim, const Tensor& index, I
 
 // Each place is written once, however often it is named.
 Tensor index_fill_value_grad(const Tensor& grad, int64_t dim, const Tensor& index) {
-  return rl::sum(grad, std::nullopt) - rl::sum(rl::index_fill(grad, dim, index, Scalar(0)), std::nullopt);
+  return rl::sum(grad) - rl::sum(rl::index_fill(grad, dim, index, Scalar(0)));
 }
 
 Tensor masked_select_grad(const Tensor& grad, IntRef sizes, const Tensor& mask) {

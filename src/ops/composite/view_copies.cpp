@@ -33,7 +33,7 @@ Tensor slice_copy(const Tensor& self, int64_t dim, std::optional<int64_t> start,
   return copy(rl::slice(self, dim, start, end, step));
 }
 Tensor squeeze_copy(const Tensor& self) { return copy(rl::squeeze(self)); }
-Tensor squeeze_copy_dim(const Tensor& self, int64_t dim) { return copy(rl::squeeze(self, dim)); }
+Tensor squeeze_copy_dim(const Tensor& self, int64_t dim) { return copy(rl::squeeze(self, IntRef{dim})); }
 Tensor squeeze_copy_dims(const Tensor& self, IntRef dim) { return copy(rl::squeeze(self, dim)); }
 Tensor t_copy(const Tensor& self) { return copy(rl::t(self)); }
 Tensor transpose_copy(const Tensor& self, int64_t dim0, int64_t dim1) {

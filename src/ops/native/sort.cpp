@@ -1,0 +1,244 @@
+// sort, topk, kthvalue, median and mode along a dimension.
+#include <cmath>
+#include <numeric>
+
+#include "ops/sort_lines.h"
+
+namespace rl::native {
+namespace {
+
+void refuse_complex(const Tensor& t, const char* name) {
+  check_type(!t.is_complex(), " ", name, " does not support complex dtypes on CPU");
+}
+
+void move_item(char* to, const char* from, int64_t item) { std::memcpy(to, from, size_t(item)); }
+
+}  // namespace
+
+std::tuple<Tensor, Tensor> sort_stable(const Tensor& self, std::optional<bool>, int64_t dim,
+                                       bool descending) {
+  const int64_t d = wrap_dim(dim, self.dim());
+  refuse_complex(self, "Sort");
+  Tensor values = empty_like_tensor(self, self.dtype()), indices = empty_like_tensor(self, DType::Int64);
+  if (values.is_meta() || self.numel() == 0) return {values, indices};
+  const int64_t n = line_size(self, d), item = self.itemsize();
+  const Lines from(self, d, 1), to(values, d, 1), at(indices, d, 1);
+  for_lines(line_count(self, d), n, [&](int64_t begin, int64_t end) {
+    StableSort sorter;
+    std::vector<uint64_t> keys(static_cast<size_t>(n));
+    std::vector<int64_t> order(static_cast<size_t>(n));
+    const GatherRow row = gather_row(item);
+    for (int64_t l = begin; l < end; ++l) {
+      const char* in = from.line(l);
+      sort_keys(self.dtype(), in, from.step(), n, descending, keys.data());
+      sorter.run(keys.data(), n, sort_key_bits(self.dtype()), order.data());
+      row(to.line(l), to.step(), in, RowPlaces{order.data(), from.step(), 0}, n);
+      int64_t* out = reinterpret_cast<int64_t*>(at.line(l));
+      for (int64_t i = 0; i < n; ++i) out[i * at.step()] = order[size_t(i)];
+    }
+  });
+  return {values, indices};
+}
+
+std::tuple<Tensor, Tensor> sort(const Tensor& self, int64_t dim, bool descending) {
+  return sort_stable(self, false, dim, descending);
+}
+
+// ---- topk
+namespace {
+
+using Pair = std::pair<uint64_t, int64_t>;
+bool by_key(const Pair& a, const Pair& b) { return a.first < b.first; }
+
+}  // namespace
+
+std::tuple<Tensor, Tensor> topk(const Tensor& self, int64_t k, int64_t dim, bool largest, bool sorted) {
+  const int64_t d = wrap_dim(dim, self.dim()), n = line_size(self, d);
+  check(k >= 0 && k <= n, "selected index k out of range");
+  refuse_complex(self, "topk");
+  check_implemented(self.dtype() != DType::Bool, "topk does not support bool dtypes on CPU");
+  Dims sizes(self.sizes());
+  if (!sizes.empty()) sizes[size_t(d)] = k;
+  Tensor values = empty_tensor(sizes, self.dtype(), self.device());
+  Tensor indices = empty_tensor(sizes, DType::Int64, self.device());
+  if (values.is_meta() || values.numel() == 0) return {values, indices};
+  const int64_t take = self.dim() == 0 ? 1 : k, item = self.itemsize();
+  const Lines from(self, d, 1), to(values, d, 1), at(indices, d, 1);
+  for_lines(line_count(self, d), n, [&](int64_t begin, int64_t end) {
+    std::vector<uint64_t> keys(static_cast<size_t>(n));
+    std::vector<Pair> queue(static_cast<size_t>(n));
+    for (int64_t l = begin; l < end; ++l) {
+      const char* in = from.line(l);
+      sort_keys(self.dtype(), in, from.step(), n, largest, keys.data());
+      for (int64_t i = 0; i < n; ++i) queue[size_t(i)] = {keys[size_t(i)], i};
+      const auto first = queue.begin();
+      if (take * 64 <= n) {  // a heap of the few is cheaper than parting the line
+        std::partial_sort(first, first + take, queue.end(), by_key);
+      } else {
+        std::nth_element(first, first + take - 1, queue.end(), by_key);
+        if (sorted) std::sort(first, first + take - 1, by_key);
+      }
+      for (int64_t i = 0; i < take; ++i) {
+        const int64_t where = queue[size_t(i)].second;
+        move_item(to.line(l) + i * to.step() * item, in + where * from.step() * item, item);
+        reinterpret_cast<int64_t*>(at.line(l))[i * at.step()] = where;
+      }
+    }
+  });
+  return {values, indices};
+}
+
+// ---- one element of each line
+namespace {
+
+// Hoare's selection with the median of three as pivot; afterwards order[k] is the k-th.
+void select_kth(const uint64_t* keys, int64_t* order, int64_t n, int64_t k) {
+  auto less = [&](int64_t a, int64_t b) { return keys[a] < keys[b]; };
+  int64_t low = 0, high = n - 1;
+  while (high > low + 1) {
+    std::swap(order[low + (high - low) / 2], order[low + 1]);
+    if (less(order[high], order[low + 1])) std::swap(order[low + 1], order[high]);
+    if (less(order[high], order[low])) std::swap(order[low], order[high]);
+    if (less(order[low], order[low + 1])) std::swap(order[low + 1], order[low]);
+    const int64_t pivot = order[low];
+    int64_t i = low + 1, j = high;
+    for (;;) {
+      do ++i; while (less(order[i], pivot));
+      do --j; while (less(pivot, order[j]));
+      if (j < i) break;
+      std::swap(order[i], order[j]);
+    }
+    std::swap(order[low], order[j]);
+    if (j <= k) low = i;
+    if (j >= k) high = j - 1;
+  }
+  if (high == low + 1 && less(order[high], order[low])) std::swap(order[low], order[high]);
+}
+
+Dims reduced_sizes(const Tensor& self, int64_t d, bool keepdim) {
+  Dims sizes(self.sizes());
+  if (sizes.empty()) return sizes;
+  if (keepdim) sizes[size_t(d)] = 1;
+  else sizes.erase(size_t(d));
+  return sizes;
+}
+
+void check_not_empty(const Tensor& self, int64_t d, const char* name) {
+  check_index(line_size(self, d) > 0, name, "(): Expected reduction dim ", d,
+              " to have non-zero size.");
+}
+
+// pick(keys, order, n) -> the position whose element is the result of a line.
+template <class F>
+std::tuple<Tensor, Tensor> pick_lines(const Tensor& self, int64_t d, bool keepdim, F&& pick) {
+  const Dims sizes = reduced_sizes(self, d, keepdim);
+  Tensor values = empty_tensor(sizes, self.dtype(), self.device());
+  Tensor indices = empty_tensor(sizes, DType::Int64, self.device());
+  if (values.is_meta() || values.numel() == 0) return {values, indices};
+  const int64_t n = line_size(self, d), item = self.itemsize();
+  const Lines from(self, d, 1);
+  char* to = static_cast<char*>(values.data());
+  int64_t* at = indices.data<int64_t>();
+  for_lines(line_count(self, d), n, [&](int64_t begin, int64_t end) {
+    std::vector<uint64_t> keys(static_cast<size_t>(n));
+    std::vector<int64_t> order(static_cast<size_t>(n));
+    for (int64_t l = begin; l < end; ++l) {
+      const char* in = from.line(l);
+      sort_keys(self.dtype(), in, from.step(), n, false, keys.data());
+      std::iota(order.begin(), order.end(), 0);
+      at[l] = pick(keys.data(), order.data(), n);
+      move_item(to + l * item, in + at[l] * from.step() * item, item);
+    }
+  });
+  return {values, indices};
+}
+
+void refuse(const Tensor& self, const char* name) {
+  if (self.is_complex() || self.dtype() == DType::Bool) dtype_not_implemented(name, self.dtype());
+}
+
+// The (lower) median; `skip`: NaN does not count, otherwise the first NaN is the result.
+int64_t median_of(DType dtype, const uint64_t* keys, int64_t* order, int64_t n, bool skip) {
+  int64_t count = n;
+  if (is_floating(dtype)) {
+    const uint64_t nan = nan_key(dtype);
+    const int64_t nans = std::count(keys, keys + n, nan);
+    if (nans > 0 && (!skip || nans == n)) return std::find(keys, keys + n, nan) - keys;
+    count = n - nans;
+  }
+  int64_t* const middle = order + (count - 1) / 2;
+  std::nth_element(order, middle, order + n,
+                   [keys](int64_t a, int64_t b) { return keys[a] < keys[b]; });
+  return *middle;
+}
+
+std::tuple<Tensor, Tensor> median_lines(const Tensor& self, int64_t dim, bool keepdim, bool skip,
+                                        const char* name) {
+  const int64_t d = wrap_dim(dim, self.dim());
+  check_not_empty(self, d, "median");
+  refuse(self, name);
+  return pick_lines(self, d, keepdim, [&](const uint64_t* keys, int64_t* order, int64_t n) {
+    return median_of(self.dtype(), keys, order, n, skip);
+  });
+}
+
+Tensor median_of_all(const Tensor& self, bool skip) {
+  refuse(self, "median_cpu");
+  Tensor out = empty_tensor({}, self.dtype(), self.device());
+  if (out.is_meta()) return out;
+  if (self.numel() == 0) {
+    fill(out, is_floating(self.dtype()) ? Scalar(std::nan("")) : Scalar(INT64_MIN));
+    return out;
+  }
+  const Tensor flat = view(contiguous(self), {self.numel()});
+  return std::get<0>(median_lines(flat, 0, false, skip, "median_cpu"));
+}
+
+}  // namespace
+
+std::tuple<Tensor, Tensor> kthvalue(const Tensor& self, int64_t k, int64_t dim, bool keepdim) {
+  const int64_t d = wrap_dim(dim, self.dim());
+  check_not_empty(self, d, "kthvalue");
+  check(k >= 1 && k <= line_size(self, d), "kthvalue(): selected number k out of range for dimension ",
+        d);
+  refuse(self, "kthvalue_cpu");
+  return pick_lines(self, d, keepdim, [&](const uint64_t* keys, int64_t* order, int64_t n) {
+    select_kth(keys, order, n, k - 1);
+    return order[k - 1];
+  });
+}
+
+std::tuple<Tensor, Tensor> median_dim(const Tensor& self, int64_t dim, bool keepdim) {
+  return median_lines(self, dim, keepdim, false, "median_out");
+}
+std::tuple<Tensor, Tensor> nanmedian_dim(const Tensor& self, int64_t dim, bool keepdim) {
+  return median_lines(self, dim, keepdim, true, "median_out");
+}
+Tensor median(const Tensor& self) { return median_of_all(self, false); }
+Tensor nanmedian(const Tensor& self) { return median_of_all(self, true); }
+
+// ---- mode: of the most frequent elements the smallest, and its last position
+std::tuple<Tensor, Tensor> mode(const Tensor& self, int64_t dim, bool keepdim) {
+  const int64_t d = wrap_dim(dim, self.dim());
+  check_not_empty(self, d, "mode");
+  if (self.is_complex()) dtype_not_implemented("mode_cpu", self.dtype());
+  const uint64_t nan = is_floating(self.dtype()) ? nan_key(self.dtype()) : 0;
+  return pick_lines(self, d, keepdim, [&](const uint64_t* keys, int64_t* order, int64_t n) {
+    StableSort().run(keys, n, sort_key_bits(self.dtype()), order);
+    int64_t best = 0, longest = 0, run = 0;
+    for (int64_t i = 0; i < n; ++i) {
+      const uint64_t key = keys[order[i]];
+      const bool same = i > 0 && key == keys[order[i - 1]] && !(nan && key == nan);
+      run = same ? run + 1 : 1;
+      if (run > longest) {
+        longest = run;
+        best = order[i];
+      } else if (same && run == longest && key == keys[best]) {
+        best = order[i];
+      }
+    }
+    return best;
+  });
+}
+
+}  // namespace rl::native
