@@ -171,8 +171,8 @@ Bag embedding_bag_padding(const Tensor& weight, const Tensor& indices, const Ten
                           int64_t mode, bool sparse, const Tensor& per_sample_weights,
                           bool include_last_offset, std::optional<int64_t> padding_idx) {
   if (!padding_idx)
-    return embedding_bag(weight, indices, offsets, scale, mode, sparse, per_sample_weights,
-                         include_last_offset);
+    return composite::embedding_bag(weight, indices, offsets, scale, mode, sparse,
+                                    per_sample_weights, include_last_offset);
   const int64_t rows = weight.size(0);
   check(*padding_idx >= -rows && *padding_idx < rows, "padding_idx must be within the number of "
         "embeddings, -", rows, " through ", rows - 1, ", but got ", *padding_idx);

@@ -143,7 +143,7 @@ Tensor quantile(const Tensor& self, const Tensor& q, std::optional<int64_t> dim,
 }
 Tensor quantile_scalar(const Tensor& self, double q, std::optional<int64_t> dim, bool keepdim,
                        std::string_view interpolation) {
-  return quantile(self, scalar_q(self, q, "quantile"), dim, keepdim, interpolation);
+  return composite::quantile(self, scalar_q(self, q, "quantile"), dim, keepdim, interpolation);
 }
 Tensor nanquantile(const Tensor& self, const Tensor& q, std::optional<int64_t> dim, bool keepdim,
                    std::string_view interpolation) {
@@ -151,7 +151,7 @@ Tensor nanquantile(const Tensor& self, const Tensor& q, std::optional<int64_t> d
 }
 Tensor nanquantile_scalar(const Tensor& self, double q, std::optional<int64_t> dim, bool keepdim,
                           std::string_view interpolation) {
-  return nanquantile(self, scalar_q(self, q, "nanquantile"), dim, keepdim, interpolation);
+  return composite::nanquantile(self, scalar_q(self, q, "nanquantile"), dim, keepdim, interpolation);
 }
 
 // ---- numbers in place of tensors

@@ -7,6 +7,8 @@
 
 namespace rl::native {
 Tensor nonzero(const Tensor& self);
+Tensor masked_select(const Tensor& self, const Tensor& mask);
+void masked_fill_scalar_(const Tensor& self, const Tensor& mask, const Scalar& value);
 
 namespace {
 
@@ -181,7 +183,42 @@ int64_t runs_of(const Plan& plan) { return int64_t(plan.before.size() * plan.at.
 
 }  // namespace
 
+namespace {
+
+// The place of the only index tensor when that is a bool mask of fitting shape, else -1.
+int64_t only_mask(const Tensor& self, TensorList indices) {
+  int64_t at = -1;
+  for (size_t i = 0; i < indices.size(); ++i) {
+    if (!indices[i].defined()) continue;
+    if (at >= 0) return -1;
+    at = int64_t(i);
+  }
+  if (at < 0) return -1;
+  const Tensor& m = indices[size_t(at)];
+  if (m.dtype() != DType::Bool || m.dim() == 0 || at + m.dim() > self.dim()) return -1;
+  return m.sizes() == self.sizes().slice(size_t(at), size_t(m.dim())) ? at : -1;
+}
+
+// self[mask] = number, without looking for the places.
+bool fill_by_mask(const Tensor& self, TensorList indices, const Tensor& values) {
+  if (values.numel() != 1 || values.dtype() != self.dtype() || self.is_meta()) return false;
+  const int64_t at = only_mask(self, indices);
+  if (at < 0 || itemsize(self.dtype()) == 0 || values.dim() > 1 || has_internal_overlap(self))
+    return false;
+  const Tensor& m = indices[size_t(at)];
+  Dims sizes(m.sizes());
+  for (int64_t d = at + m.dim(); d < self.dim(); ++d) sizes.push_back(1);
+  const DType d = self.dtype();
+  if (is_float8(d) || (d >= DType::UInt16 && d <= DType::UInt64)) return false;
+  masked_fill_scalar_(self, reshape(m, sizes), item(values));
+  return true;
+}
+
+}  // namespace
+
 Tensor index(const Tensor& self, TensorList indices) {
+  if (!self.is_meta() && only_mask(self, indices) == 0 && indices[0].dim() == self.dim())
+    return masked_select(self, indices[0]);
   const Plan plan = make_plan(self, indices);
   Tensor out = empty_strided_tensor(plan.result, plan.strides, self.dtype(), self.device());
   if (out.is_meta() || out.numel() == 0) return out;
@@ -215,6 +252,7 @@ void _index_put_impl_(const Tensor& self, TensorList indices, const Tensor& valu
     warn("Use of index_put_ on expanded tensors is deprecated. Please clone() the tensor before "
          "performing this operation. This also applies to advanced indexing e.g. tensor[indices] "
          "= tensor");
+  if (!accumulate && fill_by_mask(self, indices, values)) return;
   const Plan plan = make_plan(self, indices);
   check(values.dtype() == self.dtype(),
         "Index put requires the source and destination dtypes match, "
