@@ -84,8 +84,8 @@ Members members_of(const Tensor& weight, const Tensor& indices, const Tensor& of
   for (int64_t b = 0; b < bags; ++b) {
     const int64_t end = b + 1 < given ? o[b + 1] : n;
     for (int64_t i = o[b]; i < end; ++i) {
-      check(p[i] >= 0 && p[i] < weight.size(0), "embedding_bag: Expected idx >= 0 && idx < num_embeddings "
-            "but found idx to be ", p[i]);
+      check(p[i] >= 0 && p[i] < weight.size(0), "Index ", i, " of input takes value ", p[i],
+            " which is not in the valid range [0, ", weight.size(0), ")");
       m.all_bags.push_back(b);
       if (p[i] == padding) continue;
       ++m.sizes[size_t(b)];

@@ -36,6 +36,7 @@ void check_joined(const Tensor& self, const Tensor& t, int64_t dim) {
 Tensor diff(const Tensor& self, int64_t n, int64_t dim, const Tensor& prepend, const Tensor& append) {
   check(self.dim() >= 1, "diff expects input to be at least one-dimensional");
   check(n >= 0, "order must be non-negative but got ", n);
+  if (n == 0) return rl::clone(self);
   const int64_t d = wrap_dim(dim, self.dim());
   check_joined(self, prepend, d);
   check_joined(self, append, d);
@@ -47,7 +48,6 @@ Tensor diff(const Tensor& self, int64_t n, int64_t dim, const Tensor& prepend, c
     if (append.defined()) parts.push_back(append);
     t = rl::cat(parts, d);
   }
-  if (n == 0) return rl::clone(t);
   if (n > t.size(d)) n = t.size(d);
   for (int64_t k = 0; k < n; ++k) {
     const int64_t size = t.size(d);

@@ -15,7 +15,25 @@ void move_item(char* to, const char* from, int64_t item) { std::memcpy(to, from,
 
 }  // namespace
 
-std::tuple<Tensor, Tensor> sort_stable(const Tensor& self, std::optional<bool>, int64_t dim,
+namespace {
+
+// Without `stable` the places of equal elements are those that the library's introsort leaves, as
+// programs see them from PyTorch; lines longer than this are sorted stably, which is faster.
+constexpr int64_t kUnstable = 4096;
+
+using Pair = std::pair<uint64_t, int64_t>;
+bool by_key(const Pair& a, const Pair& b) { return a.first < b.first; }
+
+void unstable_order(const uint64_t* keys, int64_t n, std::vector<Pair>& pairs, int64_t* order) {
+  pairs.resize(size_t(n));
+  for (int64_t i = 0; i < n; ++i) pairs[size_t(i)] = {keys[i], i};
+  std::sort(pairs.begin(), pairs.end(), by_key);
+  for (int64_t i = 0; i < n; ++i) order[i] = pairs[size_t(i)].second;
+}
+
+}  // namespace
+
+std::tuple<Tensor, Tensor> sort_stable(const Tensor& self, std::optional<bool> stable, int64_t dim,
                                        bool descending) {
   const int64_t d = wrap_dim(dim, self.dim());
   refuse_complex(self, "Sort");
@@ -23,15 +41,18 @@ std::tuple<Tensor, Tensor> sort_stable(const Tensor& self, std::optional<bool>, 
   if (values.is_meta() || self.numel() == 0) return {values, indices};
   const int64_t n = line_size(self, d), item = self.itemsize();
   const Lines from(self, d, 1), to(values, d, 1), at(indices, d, 1);
+  const bool loose = !stable.value_or(false) && n > 16 && n <= kUnstable;
   for_lines(line_count(self, d), n, [&](int64_t begin, int64_t end) {
     StableSort sorter;
+    std::vector<Pair> pairs;
     std::vector<uint64_t> keys(static_cast<size_t>(n));
     std::vector<int64_t> order(static_cast<size_t>(n));
     const GatherRow row = gather_row(item);
     for (int64_t l = begin; l < end; ++l) {
       const char* in = from.line(l);
       sort_keys(self.dtype(), in, from.step(), n, descending, keys.data());
-      sorter.run(keys.data(), n, sort_key_bits(self.dtype()), order.data());
+      if (loose) unstable_order(keys.data(), n, pairs, order.data());
+      else sorter.run(keys.data(), n, sort_key_bits(self.dtype()), order.data());
       row(to.line(l), to.step(), in, RowPlaces{order.data(), from.step(), 0}, n);
       int64_t* out = reinterpret_cast<int64_t*>(at.line(l));
       for (int64_t i = 0; i < n; ++i) out[i * at.step()] = order[size_t(i)];
@@ -45,13 +66,6 @@ std::tuple<Tensor, Tensor> sort(const Tensor& self, int64_t dim, bool descending
 }
 
 // ---- topk
-namespace {
-
-using Pair = std::pair<uint64_t, int64_t>;
-bool by_key(const Pair& a, const Pair& b) { return a.first < b.first; }
-
-}  // namespace
-
 std::tuple<Tensor, Tensor> topk(const Tensor& self, int64_t k, int64_t dim, bool largest, bool sorted) {
   const int64_t d = wrap_dim(dim, self.dim()), n = line_size(self, d);
   check(k >= 0 && k <= n, "selected index k out of range");
@@ -168,7 +182,9 @@ int64_t median_of(DType dtype, const uint64_t* keys, int64_t* order, int64_t n, 
   }
   int64_t* const middle = order + (count - 1) / 2;
   std::nth_element(order, middle, order + n,
-                   [keys](int64_t a, int64_t b) { return keys[a] < keys[b]; });
+                   [keys](int64_t a, int64_t b) {
+                     return keys[a] != keys[b] ? keys[a] < keys[b] : a < b;
+                   });
   return *middle;
 }
 
@@ -217,27 +233,41 @@ std::tuple<Tensor, Tensor> nanmedian_dim(const Tensor& self, int64_t dim, bool k
 Tensor median(const Tensor& self) { return median_of_all(self, false); }
 Tensor nanmedian(const Tensor& self) { return median_of_all(self, true); }
 
-// ---- mode: of the most frequent elements the smallest, and its last position
+// ---- mode: of the most frequent elements the smallest
+namespace {
+
+// The place of the mode. Equal elements lie as the library's introsort leaves them, and the last one
+// of the run is taken. Short lines compare NaN as C++ does (never less, never equal).
+int64_t mode_of(const uint64_t* keys, int64_t n, uint64_t nan, std::vector<Pair>& pairs) {
+  pairs.resize(size_t(n));
+  for (int64_t i = 0; i < n; ++i) pairs[size_t(i)] = {keys[i], i};
+  if (nan && n <= 16)
+    std::sort(pairs.begin(), pairs.end(), [nan](const Pair& a, const Pair& b) {
+      return a.first < b.first && b.first != nan;
+    });
+  else
+    std::sort(pairs.begin(), pairs.end(), by_key);
+  int64_t best = 0, longest = 0, run = 0;
+  for (size_t i = 0; i < size_t(n); ++i) {
+    const uint64_t key = pairs[i].first;
+    run = i > 0 && key == pairs[i - 1].first && !(nan && key == nan) ? run + 1 : 1;
+    if (run <= longest) continue;
+    longest = run;
+    best = pairs[i].second;
+  }
+  return best;
+}
+
+}  // namespace
+
 std::tuple<Tensor, Tensor> mode(const Tensor& self, int64_t dim, bool keepdim) {
   const int64_t d = wrap_dim(dim, self.dim());
   check_not_empty(self, d, "mode");
   if (self.is_complex()) dtype_not_implemented("mode_cpu", self.dtype());
   const uint64_t nan = is_floating(self.dtype()) ? nan_key(self.dtype()) : 0;
-  return pick_lines(self, d, keepdim, [&](const uint64_t* keys, int64_t* order, int64_t n) {
-    StableSort().run(keys, n, sort_key_bits(self.dtype()), order);
-    int64_t best = 0, longest = 0, run = 0;
-    for (int64_t i = 0; i < n; ++i) {
-      const uint64_t key = keys[order[i]];
-      const bool same = i > 0 && key == keys[order[i - 1]] && !(nan && key == nan);
-      run = same ? run + 1 : 1;
-      if (run > longest) {
-        longest = run;
-        best = order[i];
-      } else if (same && run == longest && key == keys[best]) {
-        best = order[i];
-      }
-    }
-    return best;
+  return pick_lines(self, d, keepdim, [&](const uint64_t* keys, int64_t*, int64_t n) {
+    std::vector<Pair> pairs;
+    return mode_of(keys, n, nan, pairs);
   });
 }
 
