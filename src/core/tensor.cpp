@@ -84,22 +84,44 @@ Tensor empty_format(IntRef sizes, DType dtype, Device device, MemoryFormat f) {
   return empty_strided_tensor(sizes, channels_last_strides(sizes), dtype, device);
 }
 
+namespace {
+
+// Should dimension a (now faster) change places with b? 1: yes, -1: no, 0: strides of 0 do not tell.
+int compare_dims(const Tensor& t, int64_t a, int64_t b) {
+  const int64_t x = t.strides()[size_t(a)], y = t.strides()[size_t(b)];
+  if (x == 0 || y == 0) return 0;
+  if (x != y) return x < y ? -1 : 1;
+  return t.sizes()[size_t(a)] > t.sizes()[size_t(b)] ? 1 : 0;
+}
+
+// Dimensions from fastest to slowest by their strides; those that do not tell stay where they are.
+Dims memory_order(const Tensor& t) {
+  Dims order;
+  for (int64_t d = t.dim(); d-- > 0;) order.push_back(d);
+  for (size_t i = 1; i < order.size(); ++i) {
+    size_t at = i;
+    for (size_t j = i; j-- > 0;) {
+      const int c = compare_dims(t, order[j], order[at]);
+      if (c < 0) break;
+      if (c == 0) continue;
+      std::swap(order[j], order[at]);
+      at = j;
+    }
+  }
+  return order;
+}
+
+}  // namespace
+
 Tensor empty_like_tensor(const Tensor& like, DType dtype) {
   if (like.is_contiguous()) return empty_tensor(like.sizes(), dtype, like.device());
   if (is_non_overlapping_and_dense(like.sizes(), like.strides()))
     return empty_strided_tensor(like.sizes(), like.strides(), dtype, like.device());
-  // Keep the order of the dimensions by stride, packed.
-  const size_t n = size_t(like.dim());
-  SmallVec<int64_t, 5> order(n);
-  for (size_t i = 0; i < n; ++i) order[i] = int64_t(i);
-  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-    return like.strides()[size_t(a)] > like.strides()[size_t(b)];
-  });
-  Dims strides(n);
+  Dims strides(size_t(like.dim()));
   int64_t step = 1;
-  for (size_t i = n; i-- > 0;) {
-    strides[size_t(order[i])] = step;
-    step *= std::max<int64_t>(like.sizes()[size_t(order[i])], 1);
+  for (int64_t d : memory_order(like)) {
+    strides[size_t(d)] = step;
+    step *= std::max<int64_t>(like.sizes()[size_t(d)], 1);
   }
   return empty_strided_tensor(like.sizes(), strides, dtype, like.device());
 }
