@@ -37,7 +37,8 @@ uint64_t key_of(T v) {
   }
 }
 
-using SortTypes = TypeList<float, double, half, bfloat16, int64_t, int32_t, int16_t, int8_t, uint8_t,
+using SortTypes = TypeList<float, double, half, bfloat16, int64_t, int32_t, int16_t, int8_t,
+    uint8_t,
                            bool, uint16_t, uint32_t, uint64_t>;
 
 constexpr int64_t kShort = 1500;

@@ -23,10 +23,10 @@ def test_factories_follow_the_stream():
         (lambda: torch.zeros(3).bernoulli_(2), RuntimeError, r"p to be in \[0, 1\], but got p=2"),
         (lambda: torch.zeros(3).uniform_(2, 1), RuntimeError, "found from=2 > to=1"),
         (lambda: torch.zeros(3).random_(5, 5), RuntimeError, "'from' to be less than 'to'"),
-        (lambda: torch.randint(300, (2,), dtype=torch.uint8), RuntimeError, "out of bounds for unsigned"),
+        (lambda: torch.randint(300, (2,), dtype=torch.uint8), RuntimeError, "for unsigned char"),
         (lambda: torch.rand(2, dtype=torch.int64), NotImplementedError, "check_uniform_bounds"),
         (lambda: torch.multinomial(torch.zeros(3), 1), RuntimeError, "sum of probabilities <= 0"),
-        (lambda: torch.dropout(torch.zeros(3), 2, True), RuntimeError, "between 0 and 1, but got 2"),
+        (lambda: torch.dropout(torch.zeros(3), 2, True), RuntimeError, "0 and 1, but got 2"),
     ],
 )
 def test_parameter_errors(f, error, words):
@@ -49,5 +49,6 @@ def test_dropout():
 def test_gamma_gradient():
     got = torch._standard_gamma_grad(torch.tensor([1.0, 2.0]), torch.tensor([0.5, 3.0]))
     assert torch.allclose(got, torch.tensor([0.8070, 1.3217]), atol=2e-4)
-    got = torch._dirichlet_grad(torch.tensor([0.2, 0.8]), torch.tensor([1.0, 2.0]), torch.tensor([3.0, 3.0]))
+    x, alpha = torch.tensor([0.2, 0.8]), torch.tensor([1.0, 2.0])
+    got = torch._dirichlet_grad(x, alpha, torch.tensor([3.0, 3.0]))
     assert torch.allclose(got, torch.tensor([0.3277, 0.4463]), atol=2e-4)

@@ -20,7 +20,10 @@ def test_sort_puts_nan_last_and_keeps_ties():
     assert torch.argsort(long, stable=True)[:3].tolist() == [0, 7, 14]
 
 
-@pytest.mark.parametrize("dtype", [torch.uint8, torch.int32, torch.int64, torch.float16, torch.float64])
+DTYPES = [torch.uint8, torch.int32, torch.int64, torch.float16, torch.float64]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
 def test_sort_of_long_lines(dtype):
     x = torch.arange(4000).mul(2654435761).remainder(97).to(dtype)
     values, indices = torch.sort(x)
@@ -46,7 +49,8 @@ def test_quantile():
     assert torch.allclose(torch.quantile(x, torch.tensor([0.3, 0.6])), torch.tensor([1.0, 1.8]))
     assert torch.isnan(torch.quantile(torch.tensor([1.0, NAN]), 0.5))
     assert torch.nanquantile(torch.tensor([1.0, NAN]), 0.5) == 1
-    assert torch.quantile(torch.rand(2, 3, 4), torch.tensor([0.5, 0.1]), dim=1).stride() == (1, 8, 2)
+    two = torch.tensor([0.5, 0.1])
+    assert torch.quantile(torch.rand(2, 3, 4), two, dim=1).stride() == (1, 8, 2)
 
 
 def test_unique():
@@ -63,8 +67,9 @@ def test_counts():
     assert torch.histc(torch.tensor([3.0, 1, 2, 1]), 4).tolist() == [2, 0, 1, 1]
     hist, edges = torch.histogram(torch.tensor([3.0, 1, 2, 1]), 2)
     assert hist.tolist() == [2, 2] and edges.tolist() == [1, 2, 3]
-    assert torch.searchsorted(torch.tensor([1, 3, 5]), torch.tensor([0, 1, 6])).tolist() == [0, 0, 3]
-    assert torch.bucketize(torch.tensor([3]), torch.tensor([1, 3, 5]), right=True).tolist() == [2]
+    edges = torch.tensor([1, 3, 5])
+    assert torch.searchsorted(edges, torch.tensor([0, 1, 6])).tolist() == [0, 0, 3]
+    assert torch.bucketize(torch.tensor([3]), edges, right=True).tolist() == [2]
 
 
 @pytest.mark.parametrize(

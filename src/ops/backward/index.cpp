@@ -20,11 +20,13 @@ Tensor zero_scalar(const Tensor& like) { return zeros_of(like, {}); }
 
 }  // namespace
 
-Tensor index_backward(const Tensor& grad, const TensorInfo& self, const std::vector<Tensor>& indices) {
+Tensor index_backward(const Tensor& grad, const TensorInfo& self,
+    const std::vector<Tensor>& indices) {
   return rl::index_put(zeros_of(grad, self.sizes()), indices, grad, true);
 }
 
-Tensor index_put_self_grad(const Tensor& grad, const std::vector<Tensor>& indices, bool accumulate) {
+Tensor index_put_self_grad(const Tensor& grad, const std::vector<Tensor>& indices,
+    bool accumulate) {
   return accumulate ? grad : rl::index_put(grad, indices, zero_scalar(grad), false);
 }
 
@@ -97,7 +99,8 @@ struct Places {
                   : scatter_src_grad(t, dim, index, source_sizes);
   }
   Tensor clear(const Tensor& t) const {
-    return slices ? rl::index_fill(t, dim, index, Scalar(0)) : rl::scatter(t, dim, index, Scalar(0));
+    return slices ? rl::index_fill(t, dim, index, Scalar(0)) : rl::scatter(t, dim, index,
+        Scalar(0));
   }
   Tensor add(const Tensor& to, const Tensor& source) const {
     return slices ? rl::index_add(to, dim, index, source, Scalar(1))
@@ -114,7 +117,8 @@ using Pair = std::tuple<Tensor, Tensor>;
 Tensor as_grad_dtype(const Tensor& mask, const Tensor& like) { return rl::to(mask, like.dtype()); }
 
 Pair mean_grads(const Places& p, const Tensor& grad, const Tensor& source, bool include_self) {
-  Tensor ones = rl::full(grad.sizes(), Scalar(include_self ? 1.0 : 0.0), grad.dtype(), grad.device());
+  Tensor ones = rl::full(grad.sizes(), Scalar(include_self ? 1.0 : 0.0), grad.dtype(),
+      grad.device());
   Tensor counts = p.add(ones, rl::full(source.sizes(), Scalar(1.0), grad.dtype(), grad.device()));
   Tensor share = grad / rl::masked_fill(counts, rl::eq(counts, wrapped_number(0)), Scalar(1.0));
   return {share, p.read(share, source.sizes())};

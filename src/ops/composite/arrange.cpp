@@ -27,7 +27,8 @@ Tensor zeros_of_sizes(const Tensor& grad, IntRef sizes) {
 
 // The sum of all blocks.
 Tensor repeat_grad(const Tensor& grad, IntRef sizes, IntRef repeats) {
-  if (std::find(repeats.begin(), repeats.end(), 0) != repeats.end()) return zeros_of_sizes(grad, sizes);
+  if (std::find(repeats.begin(), repeats.end(), 0) != repeats.end()) return zeros_of_sizes(grad,
+      sizes);
   Dims blocks, over;
   for (size_t i = 0; i < repeats.size(); ++i) {
     const size_t at = i + sizes.size() - repeats.size();
@@ -35,7 +36,8 @@ Tensor repeat_grad(const Tensor& grad, IntRef sizes, IntRef repeats) {
     blocks.push_back(repeats[i]);
     if (i + sizes.size() >= repeats.size()) blocks.push_back(sizes[at]);
   }
-  return over.empty() ? grad : rl::sum(rl::reshape(grad, blocks), IntRef(over), false, std::nullopt);
+  return over.empty() ? grad : rl::sum(rl::reshape(grad, blocks), IntRef(over), false,
+      std::nullopt);
 }
 
 namespace composite {
@@ -53,7 +55,8 @@ Tensor rot90(const Tensor& self, int64_t k, IntRef dims) {
   check(dims.size() == 2, "expected total rotation dims == 2, but got dims = ", dims.size());
   check(self.dim() >= 2, "expected total dims >= 2, but got total dims = ", self.dim());
   check(dims[0] != dims[1] && std::abs(dims[0] - dims[1]) != self.dim(),
-        "expected rotation dims to be different, but got dim0 = ", dims[0], " and dim1 = ", dims[1]);
+        "expected rotation dims to be different, but got dim0 = ", dims[0], " and dim1 = ",
+        dims[1]);
   const int64_t a = wrap_dim(dims[0], self.dim()), b = wrap_dim(dims[1], self.dim());
   switch (((k % 4) + 4) % 4) {
     case 1: return rl::transpose(rl::flip(self, {b}), a, b);
@@ -69,7 +72,8 @@ Tensor tile(const Tensor& self, IntRef dims) {
   return rl::repeat(self, repeats);
 }
 
-Tensor repeat_interleave_tensor(const Tensor& self, const Tensor& repeats, std::optional<int64_t> dim,
+Tensor repeat_interleave_tensor(const Tensor& self, const Tensor& repeats,
+    std::optional<int64_t> dim,
                                 std::optional<int64_t> output_size) {
   Tensor in = dim ? self : rl::flatten(self, 0, -1);
   const int64_t d = wrap_dim(dim.value_or(0), in.dim()), n = in.dim() == 0 ? 1 : in.size(d);
@@ -89,7 +93,8 @@ Tensor repeat_interleave_int(const Tensor& self, int64_t repeats, std::optional<
   Tensor in = dim ? self : rl::flatten(self, 0, -1);
   const int64_t d = wrap_dim(dim.value_or(0), in.dim());
   if (in.dim() == 0) in = rl::reshape(in, {1});
-  check(!output_size || *output_size == in.size(d) * repeats, "repeat_interleave: Invalid output_size, "
+  check(!output_size || *output_size == in.size(d) * repeats,
+      "repeat_interleave: Invalid output_size, "
         "expected ", in.size(d) * repeats, " but got ", output_size.value_or(0));
   Dims sizes(in.sizes());
   sizes.insert(size_t(d) + 1, repeats);
@@ -98,7 +103,8 @@ Tensor repeat_interleave_int(const Tensor& self, int64_t repeats, std::optional<
 }
 
 Tensor diag(const Tensor& self, int64_t diagonal) {
-  check(self.dim() == 1 || self.dim() == 2, "diag(): Supports 1D or 2D tensors. Got ", self.dim(), "D");
+  check(self.dim() == 1 || self.dim() == 2, "diag(): Supports 1D or 2D tensors. Got ",
+      self.dim(), "D");
   if (self.dim() == 1) return rl::diag_embed(self, diagonal, 0, 1);
   return rl::clone(rl::diagonal(self, diagonal, 0, 1), MemoryFormat::Contiguous);
 }
@@ -111,7 +117,8 @@ Tensor linalg_vander(const Tensor& x, std::optional<int64_t> N) {
   const int64_t n = N.value_or(x.size(-1));
   DType d = x.dtype();
   if (d == DType::Bool) d = DType::Int64;
-  Tensor base = rl::unsqueeze(rl::to(x, d), -1), power = rl::full(base.sizes(), Scalar(1), d, x.device());
+  Tensor base = rl::unsqueeze(rl::to(x, d), -1), power = rl::full(base.sizes(), Scalar(1), d,
+      x.device());
   std::vector<Tensor> columns{power};
   for (int64_t k = 1; k < n; ++k) columns.push_back(power = power * base);
   return rl::cat(columns, -1);
@@ -200,10 +207,13 @@ int64_t split_dim(const Tensor& self, const char* name, int64_t needs, int64_t d
         " dimension, but got a tensor with ", self.dim(), " dimensions!");
   return self.dim() == 1 ? 0 : dim;
 }
-std::vector<Tensor> split_equal(const Tensor& self, int64_t sections, const char* name, int64_t dim) {
+std::vector<Tensor> split_equal(const Tensor& self, int64_t sections, const char* name,
+    int64_t dim) {
   const int64_t n = self.size(dim);
-  check(sections != 0 && n % sections == 0, "torch.", name, " attempted to split along dimension ", dim,
-        ", but the size of the dimension ", n, " is not divisible by the split_size ", sections, "!");
+  check(sections != 0 && n % sections == 0, "torch.", name, " attempted to split along dimension "
+      "", dim,
+        ", but the size of the dimension ", n, " is not divisible by the split_size ", sections,
+        "!");
   return rl::tensor_split(self, sections, dim);
 }
 }  // namespace

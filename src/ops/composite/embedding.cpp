@@ -74,7 +74,8 @@ Members members_of(const Tensor& weight, const Tensor& indices, const Tensor& of
   const int64_t n = at.numel(), given = starts.numel(), bags = given - (include_last ? 1 : 0);
   check(!include_last || given >= 1, "include_last_offset: number of offset should be at least 1");
   if (given > 0) {
-    check(o[0] == 0, "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start "
+    check(o[0] == 0, "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to "
+        "start "
           "from position 0. However, got ", o[0]);
     check(o[given - 1] <= n, "offsets[-1] can not be greater than input's length ", n,
           " but got offsets[-1] of ", o[given - 1]);
@@ -102,7 +103,8 @@ Tensor as_index(const std::vector<int64_t>& v, const Tensor& like) {
 }
 
 // Largest element of each bag and column, and the row it came from.
-std::pair<Tensor, Tensor> bag_maxima(const Tensor& weight, const Members& m, const Tensor& indices) {
+std::pair<Tensor, Tensor> bag_maxima(const Tensor& weight, const Members& m,
+    const Tensor& indices) {
   const int64_t bags = int64_t(m.sizes.size()), width = weight.size(1);
   Tensor best = rl::full({bags, width}, Scalar(0), DType::Int64, weight.device());
   Tensor empty = rl::full({bags, 1}, Scalar(false), DType::Bool, weight.device());
@@ -126,7 +128,8 @@ std::pair<Tensor, Tensor> bag_maxima(const Tensor& weight, const Members& m, con
 Bag run_bags(const Tensor& weight, const Tensor& indices, const Tensor& offsets, int64_t mode,
              const Tensor& sample_weights, bool include_last, int64_t padding, bool scale) {
   check(indices.dtype() == DType::Int64 || indices.dtype() == DType::Int32,
-        "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; "
+        "Expected tensor for argument #1 'indices' to have one of the following scalar types: "
+        "Long, Int; "
         "but got torch.", scalar_type_name(indices.dtype()),
         "Tensor instead (while checking arguments for embedding_bag)");
   check(!sample_weights.defined() || mode == kSum,
@@ -165,9 +168,11 @@ Bag embedding_bag(const Tensor& weight, const Tensor& indices, const Tensor& off
                   bool include_last_offset) {
   check_implemented(!(sparse && weight.requires_grad()),
                     "embedding_bag: sparse gradients are not implemented");
-  return run_bags(weight, indices, offsets, mode, per_sample_weights, include_last_offset, -1, scale);
+  return run_bags(weight, indices, offsets, mode, per_sample_weights, include_last_offset, -1,
+      scale);
 }
-Bag embedding_bag_padding(const Tensor& weight, const Tensor& indices, const Tensor& offsets, bool scale,
+Bag embedding_bag_padding(const Tensor& weight, const Tensor& indices, const Tensor& offsets,
+    bool scale,
                           int64_t mode, bool sparse, const Tensor& per_sample_weights,
                           bool include_last_offset, std::optional<int64_t> padding_idx) {
   if (!padding_idx)
@@ -183,7 +188,8 @@ Bag embedding_bag_padding(const Tensor& weight, const Tensor& indices, const Ten
 Bag _embedding_bag(const Tensor& weight, const Tensor& indices, const Tensor& offsets, bool scale,
                    int64_t mode, bool, const Tensor& per_sample_weights, bool include_last_offset,
                    int64_t padding_idx) {
-  return run_bags(weight, indices, offsets, mode, per_sample_weights, include_last_offset, padding_idx,
+  return run_bags(weight, indices, offsets, mode, per_sample_weights, include_last_offset,
+      padding_idx,
                   scale);
 }
 

@@ -13,7 +13,8 @@
 namespace rl::composite {
 namespace {
 
-Tensor part(const Tensor& t, int64_t dim, int64_t from, std::optional<int64_t> to, int64_t step = 1) {
+Tensor part(const Tensor& t, int64_t dim, int64_t from, std::optional<int64_t> to,
+    int64_t step = 1) {
   return rl::slice(t, dim, from, to, step);
 }
 
@@ -26,14 +27,16 @@ void check_joined(const Tensor& self, const Tensor& t, int64_t dim) {
   if (!t.defined()) return;
   check(t.dim() == self.dim(), "diff expects prepend or append to be the same dimension as input");
   for (int64_t i = 0; i < self.dim(); ++i)
-    check(i == dim || t.size(i) == self.size(i), "diff expects the shape of tensor to prepend or append "
+    check(i == dim || t.size(i) == self.size(i), "diff expects the shape of tensor to prepend or "
+        "append "
           "to match that of input except along the differencing dimension; input.size(", i, ") = ",
           self.size(i), ", but got tensor.size(", i, ") = ", t.size(i));
 }
 
 }  // namespace
 
-Tensor diff(const Tensor& self, int64_t n, int64_t dim, const Tensor& prepend, const Tensor& append) {
+Tensor diff(const Tensor& self, int64_t n, int64_t dim, const Tensor& prepend,
+    const Tensor& append) {
   check(self.dim() >= 1, "diff expects input to be at least one-dimensional");
   check(n >= 0, "order must be non-negative but got ", n);
   if (n == 0) return rl::clone(self);
@@ -96,7 +99,8 @@ Tensor zero_integral(const Tensor& y, int64_t dim) {
 Tensor running(const Tensor& t, int64_t dim) { return rl::cumsum(t, dim, std::nullopt); }
 
 void check_dx(const Scalar& dx, const char* name) {
-  check(!dx.is_complex() && !dx.is_bool(), name, ": Currently, we only support dx as a real number.");
+  check(!dx.is_complex() && !dx.is_bool(), name, ": Currently, we only support dx as a real "
+      "number.");
 }
 
 }  // namespace
@@ -117,7 +121,8 @@ Tensor trapezoid_dx(const Tensor& y, const Scalar& dx, int64_t dim) {
   Tensor ends = (rl::select(y, d, 0) + rl::select(y, d, n - 1)) * Scalar(0.5);
   return (rl::sum(y, IntRef{d}, false, std::nullopt) - ends) * dx;
 }
-Tensor trapz_dx(const Tensor& y, double dx, int64_t dim) { return trapezoid_dx(y, Scalar(dx), dim); }
+Tensor trapz_dx(const Tensor& y, double dx, int64_t dim) { return trapezoid_dx(y, Scalar(dx),
+    dim); }
 
 Tensor cumulative_trapezoid_x(const Tensor& y, const Tensor& x, int64_t dim) {
   check_samples(y, "cumulative_trapezoid");
@@ -205,12 +210,14 @@ Tensor point_gradient(const Tensor& f, int64_t d, const Tensor& points, int64_t 
 
 void check_spacing(const Tensor& self, size_t have, size_t dims, bool given_dims) {
   if (given_dims)
-    check(have == dims, "torch.gradient expected spacing to be unspecified, a scalar or it's spacing "
+    check(have == dims, "torch.gradient expected spacing to be unspecified, a scalar or it's "
+        "spacing "
           "and dim arguments to have the same length, but got a spacing argument of length ", have,
           " and a dim argument of length ", dims, ".");
   else
     check(have == dims, "torch.gradient expected spacing to be unspecified, a scalar, or a list of "
-          "length equal to 'self.dim() = ", self.dim(), "', since dim argument was not given, but got a "
+          "length equal to 'self.dim() = ", self.dim(), "', since dim argument was not given, but "
+          "got a "
           "list of length ", have);
 }
 
@@ -219,17 +226,21 @@ std::vector<Tensor> by_numbers(const Tensor& self, ArrayRef<Scalar> spacing, Int
   std::vector<Tensor> out;
   const Dims checked = checked_dims(self, dims, edge_order);
   for (size_t i = 0; i < checked.size(); ++i)
-    out.push_back(uniform_gradient(self, checked[i], spacing[spacing.size() == 1 ? 0 : i], edge_order));
+    out.push_back(uniform_gradient(self, checked[i], spacing[spacing.size() == 1 ? 0 : i],
+        edge_order));
   return out;
 }
 
-std::vector<Tensor> by_points(const Tensor& self, TensorList points, IntRef dims, int64_t edge_order) {
+std::vector<Tensor> by_points(const Tensor& self, TensorList points, IntRef dims,
+    int64_t edge_order) {
   std::vector<Tensor> out;
   const Dims checked = checked_dims(self, dims, edge_order);
   for (size_t i = 0; i < checked.size(); ++i) {
-    check(points[i].dim() == 1, "torch.gradient expected each element of spacing to have one dimension, "
+    check(points[i].dim() == 1, "torch.gradient expected each element of spacing to have one "
+        "dimension, "
           "but got an element with ", points[i].dim(), " dimensions!");
-    check(points[i].size(0) == self.size(checked[i]), "torch.gradient expected the spacing to have the "
+    check(points[i].size(0) == self.size(checked[i]), "torch.gradient expected the spacing to "
+        "have the "
           "size of the dimension");
     out.push_back(point_gradient(self, checked[i], points[i], edge_order));
   }

@@ -18,10 +18,12 @@ std::vector<Tensor> where_true(const Tensor& condition) { return rl::nonzero_num
 Tensor argwhere(const Tensor& self) { return rl::nonzero(self); }
 
 Tensor take_along_dim(const Tensor& self, const Tensor& indices, std::optional<int64_t> dim) {
-  check(indices.dtype() == DType::Int64, "torch.take_along_dim(): dtype of indices should be Long but "
+  check(indices.dtype() == DType::Int64, "torch.take_along_dim(): dtype of indices should be Long "
+      "but "
         "got ", indices.dtype());
   if (!dim) return rl::gather(rl::reshape(self, {-1}), 0, rl::reshape(indices, {-1}), false);
-  check(self.dim() == indices.dim(), "torch.take_along_dim(): input and indices should have the same "
+  check(self.dim() == indices.dim(), "torch.take_along_dim(): input and indices should have the "
+      "same "
         "number of dimensions, but got ", self.dim(), " dimensions for input, and ", indices.dim(),
         " dimensions for indices");
   const int64_t d = wrap_dim(*dim, self.dim());

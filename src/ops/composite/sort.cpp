@@ -29,7 +29,8 @@ Tensor selected_grad(const Tensor& grad, IntRef sizes, const Tensor& indices, in
 // Elements equal to the median share its gradient.
 Tensor median_grad(const Tensor& grad, const Tensor& self, const Tensor& result) {
   Tensor chosen = rl::eq(self, result);
-  if (self.is_floating()) chosen = rl::logical_or(chosen, rl::logical_and(rl::isnan(self), rl::isnan(result)));
+  if (self.is_floating()) chosen = rl::logical_or(chosen, rl::logical_and(rl::isnan(self),
+      rl::isnan(result)));
   Tensor mask = rl::to(chosen, grad.dtype());
   return grad * mask / rl::sum(mask);
 }
@@ -132,7 +133,8 @@ Tensor quantile_of(const Tensor& self, const Tensor& q, std::optional<int64_t> d
 
 Tensor scalar_q(const Tensor& self, double q, const char* name) {
   check(q >= 0 && q <= 1, name, "() q must be in the range [0, 1] but got ", q);
-  return rl::full({}, Scalar(q), self.is_floating() ? self.dtype() : default_dtype(), self.device());
+  return rl::full({}, Scalar(q), self.is_floating() ? self.dtype() : default_dtype(),
+      self.device());
 }
 
 }  // namespace
@@ -151,7 +153,8 @@ Tensor nanquantile(const Tensor& self, const Tensor& q, std::optional<int64_t> d
 }
 Tensor nanquantile_scalar(const Tensor& self, double q, std::optional<int64_t> dim, bool keepdim,
                           std::string_view interpolation) {
-  return composite::nanquantile(self, scalar_q(self, q, "nanquantile"), dim, keepdim, interpolation);
+  return composite::nanquantile(self, scalar_q(self, q, "nanquantile"), dim, keepdim,
+      interpolation);
 }
 
 // ---- numbers in place of tensors

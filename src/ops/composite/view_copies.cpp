@@ -15,7 +15,8 @@ std::vector<Tensor> copies(const std::vector<Tensor>& v) {
 
 Tensor alias_copy(const Tensor& self) { return copy(self); }
 Tensor detach_copy(const Tensor& self) { return copy(rl::detach(self)); }
-Tensor as_strided_copy(const Tensor& self, IntRef size, IntRef stride, std::optional<int64_t> offset) {
+Tensor as_strided_copy(const Tensor& self, IntRef size, IntRef stride,
+    std::optional<int64_t> offset) {
   return copy(rl::as_strided(self, size, stride, offset));
 }
 Tensor diagonal_copy(const Tensor& self, int64_t offset, int64_t dim1, int64_t dim2) {
@@ -33,7 +34,8 @@ Tensor slice_copy(const Tensor& self, int64_t dim, std::optional<int64_t> start,
   return copy(rl::slice(self, dim, start, end, step));
 }
 Tensor squeeze_copy(const Tensor& self) { return copy(rl::squeeze(self)); }
-Tensor squeeze_copy_dim(const Tensor& self, int64_t dim) { return copy(rl::squeeze(self, IntRef{dim})); }
+Tensor squeeze_copy_dim(const Tensor& self, int64_t dim) { return copy(rl::squeeze(self,
+    IntRef{dim})); }
 Tensor squeeze_copy_dims(const Tensor& self, IntRef dim) { return copy(rl::squeeze(self, dim)); }
 Tensor t_copy(const Tensor& self) { return copy(rl::t(self)); }
 Tensor transpose_copy(const Tensor& self, int64_t dim0, int64_t dim1) {
@@ -56,6 +58,7 @@ std::vector<Tensor> split_copy(const Tensor& self, int64_t split_size, int64_t d
 std::vector<Tensor> split_with_sizes_copy(const Tensor& self, IntRef sizes, int64_t dim) {
   return copies(rl::split_with_sizes(self, sizes, dim));
 }
-std::vector<Tensor> unbind_copy(const Tensor& self, int64_t dim) { return copies(rl::unbind(self, dim)); }
+std::vector<Tensor> unbind_copy(const Tensor& self, int64_t dim) { return copies(rl::unbind(self,
+    dim)); }
 
 }  // namespace rl::composite

@@ -79,7 +79,8 @@ Tensor roll(const Tensor& self, IntRef shifts, IntRef dims) {
 // ---- repeat
 Tensor repeat(const Tensor& self, IntRef repeats) {
   const size_t n = repeats.size(), have = size_t(self.dim());
-  check(n >= have, "Number of dimensions of repeat dims can not be smaller than number of dimensions "
+  check(n >= have, "Number of dimensions of repeat dims can not be smaller than number of "
+      "dimensions "
         "of tensor");
   Dims sizes, blocks, once;
   for (size_t i = 0; i < n; ++i) {
@@ -133,7 +134,8 @@ Tensor select_scatter(const Tensor& self, const Tensor& src, int64_t dim, int64_
   Tensor out = preserving_clone(self);
   return with_place(out, select(out, dim, index), src);
 }
-Tensor slice_scatter(const Tensor& self, const Tensor& src, int64_t dim, std::optional<int64_t> start,
+Tensor slice_scatter(const Tensor& self, const Tensor& src, int64_t dim,
+    std::optional<int64_t> start,
                      std::optional<int64_t> end, int64_t step) {
   Tensor out = preserving_clone(self);
   return with_place(out, slice(out, dim, start, end, step), src);
@@ -147,7 +149,8 @@ Tensor diagonal_scatter(const Tensor& self, const Tensor& src, int64_t offset, i
 Tensor as_strided_scatter(const Tensor& self, const Tensor& src, IntRef size, IntRef stride,
                           std::optional<int64_t> storage_offset) {
   if (self.is_meta()) return empty_like_tensor(self, self.dtype());
-  const Tensor memory = empty_tensor({int64_t(self.storage()->nbytes()) / self.itemsize()}, self.dtype());
+  const Tensor memory = empty_tensor({int64_t(self.storage()->nbytes()) / self.itemsize()},
+      self.dtype());
   Tensor out = rl::alias(memory, self.sizes(), self.strides(), self.offset());
   Tensor all = rl::alias(self, memory.sizes(), memory.strides(), 0);
   copy_into(memory, all);
@@ -197,7 +200,8 @@ namespace {
 
 // Columns [first(row), last(row)) of each row.
 template <class F>
-Tensor index_list(int64_t row, int64_t col, std::optional<DType> dtype, std::optional<Device> device,
+Tensor index_list(int64_t row, int64_t col, std::optional<DType> dtype,
+    std::optional<Device> device,
                   const char* name, F&& range) {
   check(row >= 0, "row must be non-negative, got", row);
   check(col >= 0, "col must be non-negative, got", col);

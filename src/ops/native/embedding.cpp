@@ -10,7 +10,8 @@ namespace {
 
 void check_indices(const Tensor& indices, const char* name) {
   check(indices.dtype() == DType::Int64 || indices.dtype() == DType::Int32,
-        "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; "
+        "Expected tensor for argument #1 'indices' to have one of the following scalar types: "
+        "Long, Int; "
         "but got torch.", scalar_type_name(indices.dtype()),
         "Tensor instead (while checking arguments for ", name, ")");
 }
@@ -44,7 +45,8 @@ Tensor embedding(const Tensor& weight, const Tensor& indices, int64_t, bool, boo
   return out;
 }
 
-Tensor embedding_dense_backward(const Tensor& grad_output, const Tensor& indices, int64_t num_weights,
+Tensor embedding_dense_backward(const Tensor& grad_output, const Tensor& indices,
+    int64_t num_weights,
                                 int64_t padding_idx, bool scale_grad_by_freq) {
   check_indices(indices, "embedding_backward");
   const int64_t width = grad_output.size(-1);
@@ -82,7 +84,8 @@ Tensor embedding_dense_backward(const Tensor& grad_output, const Tensor& indices
   return out;
 }
 
-void embedding_renorm_(const Tensor& self, const Tensor& indices, double max_norm, double norm_type) {
+void embedding_renorm_(const Tensor& self, const Tensor& indices, double max_norm,
+    double norm_type) {
   check(self.dim() == 2, "'self' must be 2-D");
   check_indices(indices, "embedding_renorm_");
   if (self.is_meta()) return;

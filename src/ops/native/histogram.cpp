@@ -91,7 +91,8 @@ Range range_of(const Tensor& points, int64_t dims, int64_t d, const char* name) 
     if (v > r.high || std::isnan(v)) r.high = v;
     if (std::isnan(v)) break;
   }
-  check(std::isfinite(r.low) && std::isfinite(r.high), "torch.histogramdd: dimension ", d, "'s range [",
+  check(std::isfinite(r.low) && std::isfinite(r.high), "torch.histogramdd: dimension ", d,
+      "'s range [",
         r.low, ", ", r.high, "] is not finite");
   (void)name;
   return r;
@@ -107,11 +108,15 @@ void check_weight(const Tensor& points, const Tensor& weight) {
   if (!weight.defined()) return;
   Dims sizes(points.sizes());
   sizes.pop_back();
-  check(Dims(weight.sizes()) == sizes, "torch.histogramdd: if weight tensor is provided it should have the "
-        "same shape as the input tensor excluding its innermost dimension, but got input with shape ",
+  check(Dims(weight.sizes()) == sizes, "torch.histogramdd: if weight tensor is provided it should "
+      "have the "
+        "same shape as the input tensor excluding its innermost dimension, but got input with "
+        "shape ",
         points.sizes(), " and weight with shape ", weight.sizes());
-  check(weight.dtype() == points.dtype(), "torch.histogramdd: if weight tensor is provided, the input tensor "
-        "and weight tensor should have the same dtype, but got input(", points.dtype(), "), and weight(",
+  check(weight.dtype() == points.dtype(), "torch.histogramdd: if weight tensor is provided, the "
+      "input tensor "
+        "and weight tensor should have the same dtype, but got input(", points.dtype(),
+        "), and weight(",
         weight.dtype(), ")");
 }
 
@@ -130,7 +135,8 @@ Tensor run(const Tensor& self, const Tensor& weight, const std::vector<Tensor>& 
 }
 
 void check_input(const Tensor& self) {
-  check(self.dim() >= 2, "torch.histogramdd: input tensor should have at least 2 dimensions, but got ",
+  check(self.dim() >= 2, "torch.histogramdd: input tensor should have at least 2 dimensions, but "
+      "got ",
         self.dim());
   if (self.dtype() != DType::Float && self.dtype() != DType::Double)
     dtype_not_implemented("histogramdd", self.dtype());
@@ -138,7 +144,8 @@ void check_input(const Tensor& self) {
 
 Range given_range(ArrayRef<double> range, size_t d) {
   const Range r{range[2 * d], range[2 * d + 1]};
-  check(r.low <= r.high, "torch.histogramdd: min should not exceed max, but got min ", r.low, " max ",
+  check(r.low <= r.high, "torch.histogramdd: min should not exceed max, but got min ", r.low,
+      " max ",
         r.high, " for dimension ", d);
   return r;
 }
@@ -151,17 +158,20 @@ Result histogramdd_bins(const Tensor& self, IntRef bins, std::optional<ArrayRef<
                         const Tensor& weight, bool dense) {
   check_input(self);
   const int64_t dims = self.size(-1);
-  check(int64_t(bins.size()) == dims, "histogramdd: The size of bins must be equal to the innermost "
+  check(int64_t(bins.size()) == dims, "histogramdd: The size of bins must be equal to the "
+      "innermost "
         "dimension of the input.");
   check(!range || int64_t(range->size()) == 2 * dims, "torch.histogramdd: for a ", dims,
         "-dimensional histogram range should have ", 2 * dims, " elements, but got ",
         range ? range->size() : 0);
   for (size_t d = 0; d < bins.size(); ++d)
-    check(bins[d] > 0, "torch.histogram(): bins must be > 0, but got ", bins[d], " for dimension ", d);
+    check(bins[d] > 0, "torch.histogram(): bins must be > 0, but got ", bins[d],
+        " for dimension ", d);
   check_weight(self, weight);
   std::vector<Tensor> edges;
   for (size_t d = 0; d < bins.size(); ++d) {
-    const Range r = range ? given_range(*range, d) : range_of(self, dims, int64_t(d), "histogramdd");
+    const Range r = range ? given_range(*range, d) : range_of(self, dims, int64_t(d),
+        "histogramdd");
     edges.push_back(uniform_edges(bins[d], widened(r), self.dtype()));
   }
   return {run(self, weight, edges, true, true, dense), edges};
@@ -183,9 +193,11 @@ Result histogramdd_edges(const Tensor& self, TensorList bins, std::optional<Arra
   for (size_t d = 0; d < bins.size(); ++d) {
     check(bins[d].dim() == 1, "torch.histogramdd: bins tensor should have one dimension, but got ",
           bins[d].dim(), " dimensions in the bins tensor for dimension ", d);
-    check(bins[d].numel() > 0, "torch.histogramdd: bins tensor should have at least 1 element, but got ",
+    check(bins[d].numel() > 0, "torch.histogramdd: bins tensor should have at least 1 element, "
+        "but got ",
           bins[d].numel(), " elements in the bins tensor for dimension ", d);
-    check(bins[d].dtype() == self.dtype(), "torch.histogramdd: input tensor and bins tensors should have "
+    check(bins[d].dtype() == self.dtype(), "torch.histogramdd: input tensor and bins tensors "
+        "should have "
           "the same dtype, but got input with dtype ", self.dtype(), " and bins for dimension ", d,
           " with dtype ", bins[d].dtype());
     edges.push_back(row_major_clone(bins[d]));
@@ -204,17 +216,21 @@ Tensor flat_weight(const Tensor& self, const Tensor& w) {
 }
 }  // namespace
 
-std::tuple<Tensor, Tensor> histogram_edges(const Tensor& self, const Tensor& bins, const Tensor& weight,
+std::tuple<Tensor, Tensor> histogram_edges(const Tensor& self, const Tensor& bins,
+    const Tensor& weight,
                                            bool dense) {
   const Tensor list[] = {bins};
-  auto [hist, edges] = histogramdd_edges(column_of(self), list, std::nullopt, flat_weight(self, weight),
+  auto [hist, edges] = histogramdd_edges(column_of(self), list, std::nullopt, flat_weight(self,
+      weight),
                                          dense);
   return {hist, edges[0]};
 }
 std::tuple<Tensor, Tensor> histogram_count(const Tensor& self, int64_t bins,
-                                           std::optional<ArrayRef<double>> range, const Tensor& weight,
+                                           std::optional<ArrayRef<double>> range,
+                                           const Tensor& weight,
                                            bool dense) {
-  auto [hist, edges] = histogramdd_bins(column_of(self), {bins}, range, flat_weight(self, weight), dense);
+  auto [hist, edges] = histogramdd_bins(column_of(self), {bins}, range, flat_weight(self,
+      weight), dense);
   return {hist, edges[0]};
 }
 
@@ -233,7 +249,8 @@ Tensor histc(const Tensor& self, int64_t bins, const Scalar& min, const Scalar& 
       if (std::isnan(p[i])) r = {p[i], p[i]};
   }
   if (r.low == r.high) r = {r.low - 1, r.high + 1};
-  check(std::isfinite(r.low) && std::isfinite(r.high), "torch.histc: range of [", r.low, ", ", r.high,
+  check(std::isfinite(r.low) && std::isfinite(r.high), "torch.histc: range of [", r.low, ", ",
+      r.high,
         "] is not finite");
   check(r.low < r.high, "torch.histc: max must be larger than min");
   const Tensor edges = uniform_edges(bins, r, points.dtype());

@@ -37,7 +37,8 @@ std::tuple<Tensor, Tensor> sort_stable(const Tensor& self, std::optional<bool> s
                                        bool descending) {
   const int64_t d = wrap_dim(dim, self.dim());
   refuse_complex(self, "Sort");
-  Tensor values = empty_like_tensor(self, self.dtype()), indices = empty_like_tensor(self, DType::Int64);
+  Tensor values = empty_like_tensor(self, self.dtype()), indices = empty_like_tensor(self,
+      DType::Int64);
   if (values.is_meta() || self.numel() == 0) return {values, indices};
   const int64_t n = line_size(self, d), item = self.itemsize();
   const Lines from(self, d, 1), to(values, d, 1), at(indices, d, 1);
@@ -66,7 +67,8 @@ std::tuple<Tensor, Tensor> sort(const Tensor& self, int64_t dim, bool descending
 }
 
 // ---- topk
-std::tuple<Tensor, Tensor> topk(const Tensor& self, int64_t k, int64_t dim, bool largest, bool sorted) {
+std::tuple<Tensor, Tensor> topk(const Tensor& self, int64_t k, int64_t dim, bool largest,
+    bool sorted) {
   const int64_t d = wrap_dim(dim, self.dim()), n = line_size(self, d);
   check(k >= 0 && k <= n, "selected index k out of range");
   refuse_complex(self, "topk");
@@ -215,7 +217,8 @@ Tensor median_of_all(const Tensor& self, bool skip) {
 std::tuple<Tensor, Tensor> kthvalue(const Tensor& self, int64_t k, int64_t dim, bool keepdim) {
   const int64_t d = wrap_dim(dim, self.dim());
   check_not_empty(self, d, "kthvalue");
-  check(k >= 1 && k <= line_size(self, d), "kthvalue(): selected number k out of range for dimension ",
+  check(k >= 1 && k <= line_size(self, d), "kthvalue(): selected number k out of range for "
+      "dimension ",
         d);
   refuse(self, "kthvalue_cpu");
   return pick_lines(self, d, keepdim, [&](const uint64_t* keys, int64_t* order, int64_t n) {
@@ -236,7 +239,8 @@ Tensor nanmedian(const Tensor& self) { return median_of_all(self, true); }
 // ---- mode: of the most frequent elements the smallest
 namespace {
 
-// The place of the mode. Equal elements lie as the library's introsort leaves them, and the last one
+// The place of the mode. Equal elements lie as the library's introsort leaves them, and the last
+// one
 // of the run is taken. Short lines compare NaN as C++ does (never less, never equal).
 int64_t mode_of(const uint64_t* keys, int64_t n, uint64_t nan, std::vector<Pair>& pairs) {
   pairs.resize(size_t(n));

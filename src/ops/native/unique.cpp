@@ -91,7 +91,8 @@ struct Rows {
     int64_t zeros = 0;
     for (int64_t s : self.sizes()) zeros += s == 0;
     check(zeros == 0 || (n == 0 && zeros == 1), zeros == 1 || n != 0
-              ? "There are 0 sized dimensions, and they aren't selected, so unique cannot be applied"
+              ? "There are 0 sized dimensions, and they aren't selected, so unique cannot be "
+                  "applied"
               : "Number of zero sized dimensions is more than one, so unique cannot be applied ");
     width = n == 0 ? 0 : self.numel() / n;
     keys = keys_of(items);
@@ -161,7 +162,8 @@ Tensor isin(const Tensor& elements, const Tensor& test_elements, bool, bool inve
   const uint64_t nan = never_equal(common);
   bool* p = out.data<bool>();
   for (size_t i = 0; i < keys.size(); ++i) {
-    const bool found = !(nan && keys[i] == nan) && std::binary_search(among.begin(), among.end(), keys[i]);
+    const bool found = !(nan && keys[i] == nan) && std::binary_search(among.begin(), among.end(),
+        keys[i]);
     p[i] = found != invert;
   }
   return out;
@@ -198,7 +200,8 @@ Tensor search(const Tensor& sequence, const Tensor& self, const Tensor& sorter, 
     parallel_for(0, v.numel(), 1024, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         const int64_t at = i / per * n;
-        const int64_t place = place_of<T>(s.data<T>() + at, order.defined() ? order.data<int64_t>() + at : nullptr,
+        const int64_t place = place_of<T>(s.data<T>() + at, order.defined() ?
+            order.data<int64_t>() + at : nullptr,
                                           n, v.data<T>()[i], right);
         if (out_int32) out.data<int32_t>()[i] = int32_t(place);
         else out.data<int64_t>()[i] = place;
@@ -210,18 +213,23 @@ Tensor search(const Tensor& sequence, const Tensor& self, const Tensor& sorter, 
 
 bool side_is_right(bool right, std::optional<std::string_view> side) {
   if (!side) return right;
-  check(*side == "left" || *side == "right", "torch.searchsorted(): side can only be 'left' or 'right' "
+  check(*side == "left" || *side == "right", "torch.searchsorted(): side can only be 'left' or "
+      "'right' "
         "but got ", *side);
-  check(!right || *side == "right", "torch.searchsorted(): side and right can't be set to opposites, got "
+  check(!right || *side == "right", "torch.searchsorted(): side and right can't be set to "
+      "opposites, got "
         "side of left while right was True");
   return *side == "right";
 }
 
 void check_sorter(const Tensor& sequence, const Tensor& sorter) {
   if (!sorter.defined()) return;
-  check(sorter.sizes() == sequence.sizes(), "torch.searchsorted(): boundary and sorter must have the same "
-        "size, but got boundary tensor ", sequence.sizes(), "and got sorter tensor ", sorter.sizes());
-  check(sorter.dtype() == DType::Int64, "torch.searchsorted(): sorter must be a tensor of long dtype but "
+  check(sorter.sizes() == sequence.sizes(), "torch.searchsorted(): boundary and sorter must have "
+      "the same "
+        "size, but got boundary tensor ", sequence.sizes(), "and got sorter tensor ",
+        sorter.sizes());
+  check(sorter.dtype() == DType::Int64, "torch.searchsorted(): sorter must be a tensor of long "
+      "dtype but "
         "got dtype ", sorter.dtype());
   if (sorter.is_meta() || sorter.numel() == 0) return;
   const Tensor t = contiguous(sorter);
@@ -234,16 +242,19 @@ void check_sorter(const Tensor& sequence, const Tensor& sorter) {
 Tensor searchsorted(const Tensor& sequence, const Tensor& self, bool out_int32, bool right,
                     std::optional<std::string_view> side, const Tensor& sorter) {
   const bool to_right = side_is_right(right, side);
-  check(sequence.dim() > 0, "torch.searchsorted(): boundaries tensor should have positive dimension, but "
+  check(sequence.dim() > 0, "torch.searchsorted(): boundaries tensor should have positive "
+      "dimension, but "
         "got 0 dimension");
   if (self.dim() == 0)
-    check(sequence.dim() == 1, "torch.searchsorted(): input value can be a scalar only when boundaries "
+    check(sequence.dim() == 1, "torch.searchsorted(): input value can be a scalar only when "
+        "boundaries "
           "tensor dimension is 1, but we got boundaries tensor dim(", sequence.dim(),
           ") and input value's dim(", self.dim(), ") numel(", self.numel(), ")");
   bool fits = sequence.dim() == 1 || sequence.dim() == self.dim();
   for (int64_t d = 0; fits && sequence.dim() > 1 && d + 1 < self.dim(); ++d)
     fits = self.size(d) == sequence.size(d);
-  check(fits, "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions "
+  check(fits, "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 "
+      "dimensions "
         "of boundaries tensor and input value tensor must match, but we got boundaries tensor ",
         sequence.sizes(), " and input value tensor ", self.sizes());
   check_sorter(sequence, sorter);
@@ -251,7 +262,8 @@ Tensor searchsorted(const Tensor& sequence, const Tensor& self, bool out_int32, 
 }
 
 Tensor bucketize(const Tensor& self, const Tensor& boundaries, bool out_int32, bool right) {
-  check(boundaries.dim() == 1, "boundaries tensor must be 1 dimension, but got dim(", boundaries.dim(),
+  check(boundaries.dim() == 1, "boundaries tensor must be 1 dimension, but got dim(",
+      boundaries.dim(),
         ")");
   return search(boundaries, self, Tensor(), right, out_int32);
 }
@@ -265,7 +277,8 @@ Tensor bincount(const Tensor& self, const Tensor& weights, int64_t minlength) {
   const int64_t n = at.numel();
   if (self.dim() == 1 && n == 0) return full({minlength}, Scalar(0), DType::Int64, self.device());
   const Span span = n ? span_of(p, n) : Span{0, -1};
-  check(self.dim() == 1 && span.low >= 0, "bincount only supports 1-d non-negative integral inputs.");
+  check(self.dim() == 1 && span.low >= 0, "bincount only supports 1-d non-negative integral "
+      "inputs.");
   check(!weights.defined() || (weights.dim() == 1 && weights.numel() == n),
         "weights should be 1-d and have the same length as input");
   const int64_t bins = std::max(span.high + 1, minlength);
