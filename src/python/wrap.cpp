@@ -54,7 +54,7 @@ PyObject* return_type_reduce(PyObject* self, PyObject*) {
 PyObject* return_type_repr(PyObject* self) {
   PyTypeObject* t = Py_TYPE(self);
   const char* dot = strrchr(t->tp_name, '.');
-  std::string s = std::string("torch.return_types.") + (dot ? dot + 1 : t->tp_name) + "(";
+  std::string s = std::string("torch.return_types.") + (dot ? dot + 1 : t->tp_name) + "(\n";
   Ref fields(PyObject_GetAttrString(reinterpret_cast<PyObject*>(t), "__match_args__"));
   if (!fields) return nullptr;
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(self); ++i) {
