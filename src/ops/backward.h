@@ -178,7 +178,7 @@ Dims negated(IntRef pad);
 Dims last_two(IntRef sizes);
 Dims spatial_sizes(IntRef sizes, ArrayRef<double> scales);  // as many as there are scales
 // ---- arrangements (composite/arrange.cpp)
-Dims negated(IntRef v);
+Dims negated_shifts(IntRef v);
 Tensor zeros_of_sizes(const Tensor& grad, IntRef sizes);
 Tensor repeat_grad(const Tensor& grad, IntRef sizes, IntRef repeats);
 

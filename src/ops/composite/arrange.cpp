@@ -15,7 +15,7 @@
 
 namespace rl {
 
-Dims negated(IntRef v) {
+Dims negated_shifts(IntRef v) {
   Dims out(v);
   for (int64_t& x : out) x = -x;
   return out;
