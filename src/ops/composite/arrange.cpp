@@ -112,18 +112,6 @@ Tensor diagflat(const Tensor& self, int64_t offset) {
   return rl::diag(rl::view(rl::contiguous(self), {-1}), offset);
 }
 
-Tensor linalg_vander(const Tensor& x, std::optional<int64_t> N) {
-  check(x.dim() > 0 && (!N || *N > 1) && (N || x.size(-1) > 1), "N must be greater than 1.");
-  const int64_t n = N.value_or(x.size(-1));
-  DType d = x.dtype();
-  if (d == DType::Bool) d = DType::Int64;
-  Tensor base = rl::unsqueeze(rl::to(x, d), -1), power = rl::full(base.sizes(), Scalar(1), d,
-      x.device());
-  std::vector<Tensor> columns{power};
-  for (int64_t k = 1; k < n; ++k) columns.push_back(power = power * base);
-  return rl::cat(columns, -1);
-}
-
 Tensor vander(const Tensor& x, std::optional<int64_t> N, bool increasing) {
   check(x.dim() == 1, "x must be a one-dimensional tensor.");
   const int64_t n = N.value_or(x.size(0));
