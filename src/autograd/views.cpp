@@ -64,7 +64,11 @@ void mark_view(const Tensor& base, const Tensor& result, Replay replay, bool mul
   const ViewInfo* up = bm ? bm->view.get() : nullptr;
   info->base = up ? up->base : base;
   info->replay = replay_from_root(info->base, up, base, result, std::move(replay));
-  if (up) {
+  // How it was made, or else how what it is a view of was made: the last that matters for writes.
+  info->made_in_inference = tls.inference_mode;
+  info->made_in_no_grad = !tls.grad_mode && !tls.inference_mode;
+  info->multi_output = multi_output && tls.grad_mode && !tls.inference_mode;
+  if (up && !info->made_in_inference && !info->made_in_no_grad && !info->multi_output) {
     info->multi_output = up->multi_output;
     info->made_in_no_grad = up->made_in_no_grad;
     info->made_in_inference = up->made_in_inference;
@@ -72,9 +76,6 @@ void mark_view(const Tensor& base, const Tensor& result, Replay replay, bool mul
   }
   info->self = result.impl();
   info->attr_version = result.version();
-  info->multi_output |= multi_output;
-  info->made_in_no_grad |= !tls.grad_mode && !tls.inference_mode;
-  info->made_in_inference |= tls.inference_mode;
   AutogradMeta& m = meta(result);
   if (!info->base->requires_grad) link_view(meta(info->base), *info);
   else if (is_differentiable(result.dtype())) result->requires_grad = true;
