@@ -359,8 +359,9 @@ def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
 @_overridable
 def lu(A, pivot=True, get_infos=False, out=None):
     """LU factorisation in the packed form of LAPACK: (LU, pivots), with infos if asked."""
-    factors, pivots, infos = torch.linalg.lu_factor_ex(A, pivot=pivot)
-    result = (factors, pivots, infos) if get_infos else (factors, pivots)
+    result = _C._VariableFunctions._lu_with_info(A, pivot=pivot)
+    if not get_infos:
+        result = tuple(result)[:2]
     if out is not None:
         for o, r in zip(out, result):
             o.resize_(r.shape).copy_(r)

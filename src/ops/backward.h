@@ -209,6 +209,7 @@ Tensor pinv_grad(const Tensor& grad, const Tensor& a, const Tensor& p);
 std::tuple<Tensor, Tensor> lstsq_grad(const Tensor& grad, const Tensor& a, const Tensor& b,
                                       std::array<bool, 2> mask);
 Tensor matrix_exp_grad(const Tensor& grad, const Tensor& a);
+Tensor matrix_sqrth_grad(const Tensor& grad, const Tensor& a);
 
 // ---- recurrent steps (composite/rnn.cpp)
 std::tuple<Tensor, Tensor, Tensor> lstm_step_grad(const Tensor& gh, const Tensor& gc,

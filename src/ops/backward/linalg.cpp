@@ -273,6 +273,19 @@ std::tuple<Tensor, Tensor> lstsq_grad(const Tensor& grad, const Tensor& a, const
   return {ga, gb};
 }
 
+// R R = A gives R dR + dR R = dA: divided by sums of roots in the basis of the eigenvectors.
+Tensor matrix_sqrth_grad(const Tensor& grad, const Tensor& a) {
+  auto [w, v] = rl::_linalg_eigh(a, "L", true);
+  const Tensor s = rl::sqrt(rl::clamp_min(w, Scalar(0.0)));
+  const Tensor sums = rl::unsqueeze(s, -1) + rl::unsqueeze(s, -2);
+  const Tensor none = rl::eq(sums, wrapped_number(Scalar(0.0)));
+  const Tensor g = (grad + mH(grad)) * Scalar(0.5);
+  const Tensor inner = rl::_where(
+      none, wrapped_number(Scalar(0.0)),
+      times(mH(v), times(g, v)) / rl::_where(none, wrapped_number(Scalar(1.0)), sums));
+  return times(v, times(inner, mH(v)));
+}
+
 // exp of [[A^H, G], [0, A^H]] has the gradient in its upper right block (Higham 2008, ch. 3).
 Tensor matrix_exp_grad(const Tensor& grad, const Tensor& a) {
   const int64_t n = a.size(-1);

@@ -69,6 +69,14 @@ Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, cons
     if (key.size(-3) != heads) k = repeat_heads(key, heads / key.size(-3));
     if (value.size(-3) != heads) v = repeat_heads(value, heads / value.size(-3));
   }
+  if (is_reduced(query.dtype())) {  // products and softmax in float, rounded once
+    const Tensor mask = attn_mask.defined() && attn_mask.dtype() != DType::Bool
+                            ? rl::to(attn_mask, DType::Float) : attn_mask;
+    return rl::to(rl::scaled_dot_product_attention(
+                      rl::to(query, DType::Float), rl::to(k, DType::Float),
+                      rl::to(v, DType::Float), mask, dropout_p, is_causal, scale, false),
+                  query.dtype());
+  }
   // Half of the scale on each side keeps 16-bit products in range.
   Tensor scores = rl::matmul(query * Scalar(by), rl::transpose(k, -2, -1) * Scalar(by));
   const Tensor lowest = wrapped_number(Scalar(-std::numeric_limits<double>::infinity()));

@@ -71,6 +71,10 @@ std::tuple<Tensor, Tensor, Tensor> linalg_lu(const Tensor& a, bool pivot) {
   return rl::lu_unpack(lu, pivots, true, true);
 }
 
+std::tuple<Tensor, Tensor, Tensor> _lu_with_info(const Tensor& self, bool pivot, bool) {
+  return rl::linalg_lu_factor_ex(self, pivot, false);
+}
+
 static Tensor swapped(const Tensor& t) { return rl::transpose(t, -2, -1); }
 
 // A^op X = B from P, L and U by triangular solvers, differentiable.
@@ -242,6 +246,7 @@ Tensor linalg_householder_product(const Tensor& input, const Tensor& tau) {
   check_reflectors(input, tau);
   if (!input.requires_grad() && !tau.requires_grad()) return rl::_householder(input, tau);
   const Tensor eye = rl::eye(input.size(-2), input.size(-1), input.dtype(), input.device());
+  if (tau.size(-1) == 0) return eye + input * Scalar(0.0);
   return apply_reflectors(rl::expand(eye, input.sizes(), false), input, tau, true, false);
 }
 Tensor orgqr(const Tensor& self, const Tensor& tau) {
@@ -323,6 +328,15 @@ Tensor pinv_rcond_tensor(const Tensor& a, const Tensor& rcond, bool hermitian) {
   return pinv_tensors(a, number_or_none(0.0), rcond, hermitian);
 }
 Tensor pinverse(const Tensor& self, double rcond) { return pinv_rcond(self, rcond, false); }
+
+std::tuple<Tensor, Tensor> linalg_polar(const Tensor& a) {
+  rl::linalg::check_matrix(a, "linalg.polar");
+  rl::linalg::check_dtype(a, "linalg.polar");
+  check(a.size(-2) >= a.size(-1), "linalg.polar: input must have at least as many rows as columns, "
+        "but got ", a.size(-2), " by ", a.size(-1), " matrices");
+  auto [u, s, vh] = rl::_linalg_svd(a, false, true, std::nullopt);
+  return {rl::matmul(u, vh), rl::matmul(adjoint_of(vh) * rl::unsqueeze(s, -2), vh)};
+}
 
 Tensor matrix_exp(const Tensor& self) { return rl::linalg_matrix_exp(self); }
 

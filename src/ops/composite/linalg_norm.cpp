@@ -187,8 +187,9 @@ Tensor linalg_vander(const Tensor& x, std::optional<int64_t> count) {
   check_implemented(is_integral(x.dtype()) || is_complex(x.dtype()) || x.dtype() == DType::Float ||
                     x.dtype() == DType::Double, "linalg.vander supports floating point, complex, and "
                     "integer tensors, but got ", x.dtype());
-  const int64_t n = count.value_or(x.size(-1));
+  const int64_t n = count ? *count : x.dim() ? x.size(-1) : 1;
   check(n > 1, "N must be greater than 1.");
+  if (x.dim() == 0) return composite::linalg_vander(rl::unsqueeze(x, 0), n);
   const DType d = is_integral(x.dtype()) ? DType::Int64 : x.dtype();
   std::vector<Tensor> powers;
   const Tensor base = rl::to(x, d);

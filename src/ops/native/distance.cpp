@@ -106,17 +106,18 @@ void euclidean(const Tensor& a, const Tensor& b, const Tensor& out) {
 }  // namespace
 
 Tensor _cdist_forward(const Tensor& x1, const Tensor& x2, double p, std::optional<int64_t> mode) {
-  Dims sizes = broadcast_shapes(x1.sizes().slice(0, size_t(x1.dim() - 2)),
-                                x2.sizes().slice(0, size_t(x2.dim() - 2)));
+  const Dims lead = broadcast_shapes(x1.sizes().slice(0, size_t(x1.dim() - 2)),
+                                     x2.sizes().slice(0, size_t(x2.dim() - 2)));
   const int64_t n = x1.size(-2), k = x2.size(-2), m = x1.size(-1);
   int64_t batch = 1;
-  for (int64_t s : sizes) batch *= s;
+  for (int64_t s : lead) batch *= s;
   auto rows = [&](const Tensor& t) {
-    Dims wide = sizes;
+    Dims wide = lead;
     wide.push_back(t.size(-2));
     wide.push_back(m);
     return contiguous_tensor(reshape(expand(t, wide), {batch, t.size(-2), m}));
   };
+  Dims sizes = lead;
   sizes.push_back(n);
   sizes.push_back(k);
   check(x1.dtype() == x2.dtype(), "expected scalar type ", x1.dtype(), " but found ", x2.dtype());

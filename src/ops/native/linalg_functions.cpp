@@ -73,6 +73,28 @@ Tensor _pinv(const Tensor& a, const Tensor& atol, const Tensor& rtol, bool hermi
   return contiguous_tensor(out);
 }
 
+Tensor linalg_matrix_sqrth(const Tensor& a) {
+  check_square(a, "linalg.matrix_sqrth");
+  check_dtype(a, "linalg.matrix_sqrth");
+  const int64_t n = rows(a);
+  Tensor out = empty_columns(batch_sizes(a), n, n, a.dtype(), a.device());
+  if (a.is_meta() || out.numel() == 0) return out;
+  auto [w, v] = _linalg_eigh(a, "L", true);
+  visit(Types{}, a.dtype(), "linalg_matrix_sqrth", [&]<class T>() {
+    using R = lapack::Real<T>;
+    for (int64_t i = 0; i < batch_count(a); ++i) {
+      std::vector<T> scaled(matrix_at<T>(v, i), matrix_at<T>(v, i) + n * n);
+      for (int64_t j = 0; j < n; ++j) {
+        const R value = w.data<R>()[i * n + j], root = value < 0 ? R(0) : std::sqrt(value);
+        for (int64_t r = 0; r < n; ++r) scaled[size_t(j * n + r)] *= root;
+      }
+      lapack::gemm<T>('N', 'C', int(n), int(n), int(n), T(1), scaled.data(), int(n),
+                      matrix_at<T>(v, i), ld(v), T(0), matrix_at<T>(out, i), ld(out));
+    }
+  });
+  return contiguous_tensor(out);
+}
+
 namespace {
 
 template <class T>

@@ -240,6 +240,8 @@ Tensor max_unpool3d(const Tensor& self, const Tensor& indices, IntRef output_siz
         "but got a tensor with ", self.dim(), " dimensions.");
   check(stride.size() == 3, "There should be exactly three elements (depth, height, width) in "
         "stride, but got: ", stride.size(), " elements.");
+  for (int64_t s : stride)
+    check(s > 0, "strides should be greater than zero, but got stride: ", stride);
   check(padding.size() == 3, "There should be exactly three elements (depth, height, width) in "
         "padding, but got: ", padding.size(), " elements.");
   check_unpool(self, indices);

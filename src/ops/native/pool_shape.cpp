@@ -90,7 +90,9 @@ cpu::Pool pool_shape(const PoolArgs& a, IntRef sizes, bool avg, Dims& out) {
   expand(a, a.padding, p.padding, "padding", avg);
   if (!avg) expand(a, a.dilation, p.dilation, "dilation", avg);
   const size_t n = size_t(a.dims);
-  if (a.dims == 3) check_input(a, sizes, avg);
+  if (a.dims == 3)
+    check(sizes.size() == 4 || sizes.size() == 5,
+          "non-empty 4D or 5D (batch mode) tensor expected for input");
   else if (avg || sizes.size() < 3 || sizes.size() > 4) {
     if (avg) check_index(sizes.size() >= 3, "Dimension out of range (expected to be in range of [",
                          -int64_t(std::max<size_t>(sizes.size(), 1)), ", ",
@@ -100,7 +102,7 @@ cpu::Pool pool_shape(const PoolArgs& a, IntRef sizes, bool avg, Dims& out) {
   const size_t spatial = sizes.size() - n;
   for (size_t i = 0; i < n; ++i) p.in[3 - n + i] = sizes[spatial + i];
   check_parameters(a, p);
-  if (a.dims == 2) check_input(a, sizes, avg);
+  check_input(a, sizes, avg);
   p.channels = sizes[spatial - 1];
   p.batch = spatial == 2 ? sizes[0] : 1;
   out = Dims(sizes.slice(0, spatial));
