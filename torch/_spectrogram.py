@@ -75,8 +75,8 @@ def stft(input, n_fft, hop_length=None, win_length=None, window=None, center=Tru
     win_length = n_fft if win_length is None else win_length
     if return_complex is None:
         if not (input.is_complex() or window is not None and window.is_complex()):
-            raise RuntimeError("stft requires the return_complex parameter be given for real inputs, "
-                               "and will further require that return_complex=True in a future "
+            raise RuntimeError("stft requires the return_complex parameter be given for real "
+                               "inputs, and will further require that return_complex=True in a future "
                                "PyTorch release.")
         return_complex = True
     _check_stft(input, n_fft, hop_length, win_length, window, lambda: _describe(
@@ -118,8 +118,8 @@ def _check_istft(input, n_fft, hop_length, win_length, window, onesided, describ
     if not 0 < win_length <= n_fft:
         raise RuntimeError(describe() + " : expected 0 < win_length <= n_fft")
     if window is not None and (window.dim() != 1 or window.size(0) != win_length):
-        raise RuntimeError(describe() + " : Invalid window shape. window has to be 1D and length of "
-                           "`win_length`")
+        raise RuntimeError(describe() + " : Invalid window shape. window has to be 1D and length "
+                           "of `win_length`")
 
 
 def _overlap_add(frames, hop_length):
@@ -137,8 +137,8 @@ def istft(input, n_fft, hop_length=None, win_length=None, window=None, center=Tr
     if window is None:
         _warn_window("Please provide the same window used by stft to make the inversion lossless.")
     if not input.is_complex():
-        raise TypeError("istft requires a complex-valued input tensor matching the output from stft "
-                        "with return_complex=True.")
+        raise TypeError("istft requires a complex-valued input tensor matching the output from "
+                        "stft with return_complex=True.")
     hop_length = n_fft // 4 if hop_length is None else hop_length
     win_length = n_fft if win_length is None else win_length
     if onesided is None:

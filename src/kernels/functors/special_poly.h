@@ -79,7 +79,8 @@ template <class T> inline double laguerre(double x, std::int64_t n) {
   if (x == 0 || n == 0) return 1;
   double before = 1, now = 1 - x;
   for (std::int64_t k = 1; k < n && now == now; ++k) {
-    double next = bounded<T>(((2 * double(k) + 1 - x) * now - double(k) * before) / (double(k) + 1));
+    double next =
+        bounded<T>(((2 * double(k) + 1 - x) * now - double(k) * before) / (double(k) + 1));
     before = now;
     now = next;
   }
@@ -91,7 +92,8 @@ template <class T> inline double legendre(double x, std::int64_t n) {
   if (n == 0) return 1;
   double before = 1, now = x;
   for (std::int64_t k = 1; k < n && now == now; ++k) {
-    double next = bounded<T>(((2 * double(k) + 1) * x * now - double(k) * before) / (double(k) + 1));
+    double next =
+        bounded<T>(((2 * double(k) + 1) * x * now - double(k) * before) / (double(k) + 1));
     before = now;
     now = next;
   }

@@ -32,6 +32,7 @@ Tensor group_norm(const Tensor& input, int64_t groups, const Tensor& weight, con
 
 Tensor batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias, const Tensor& mean,
                   const Tensor& var, bool training, double momentum, double eps, bool) {
+  if (input.dim() < 2 && input.numel() == 0) return rl::clone(input, std::nullopt);
   check_value(eps > 0, "batch_norm eps must be positive, but got ", eps);
   return std::get<0>(
       rl::native_batch_norm(input, weight, bias, mean, var, training, momentum, eps));
