@@ -1,4 +1,5 @@
-"""gen/ops/<family>.h: declarations of the public functions `rl::f`, their variants and OpInfo constants."""
+"""gen/ops/<family>.h: the public functions `rl::f`, their variants and OpInfos."""
+
 
 def params(e, defaults=False, names=True, extra=()):
     out = []
@@ -65,7 +66,10 @@ def info_names(e):
 
 def emit(family, entries):
     lines = [
-        f"// Generated from ops/{family}.yaml. Public functions; definitions in autograd_{family}*.cpp.",
+        (
+            f"// Generated from ops/{family}.yaml. Public functions; definitions in"
+            f" autograd_{family}*.cpp."
+        ),
         "#pragma once",
         "#include <cmath>",
         "#include <vector>",

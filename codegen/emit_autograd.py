@@ -1,4 +1,5 @@
 """gen/autograd_<family>.cpp: wrappers (modes -> native -> record) and Node classes."""
+
 import os
 import re
 
@@ -52,8 +53,11 @@ def node(e):
     if not e.grads:
         return []
     s = Saved(e)
-    out = [f"// {e.file}:{e.line}", f"struct Node_{ident(e)} final : Node {{",
-           f'  std::string name() const override {{ return "{e.node_name}"; }}']
+    out = [
+        f"// {e.file}:{e.line}",
+        f"struct Node_{ident(e)} final : Node {{",
+        f'  std::string name() const override {{ return "{e.node_name}"; }}',
+    ]
     for a in s.tensors:
         out.append(f"  {a.stored} {a.name}_;")
     for f in s.outputs:
@@ -83,7 +87,8 @@ def saved_listing(s):
         if not a.is_list
     ]
     items += [
-        f'if (key == "{f}") return box({f}_.unpack(NodePtr(const_cast<Node*>(static_cast<const Node*>(this)))));'
+        f'if (key == "{f}") return box({f}_.unpack(NodePtr(const_cast<Node*>(static_cast<const'
+        " Node*>(this)))));"
         for f in s.outputs
     ]
     items += [
@@ -94,9 +99,14 @@ def saved_listing(s):
     if not items:
         return []
     keys = ", ".join(re.search(r'"\w+"', i).group() for i in items)
-    return [f"  std::vector<std::string> saved_names() const override {{ return {{{keys}}}; }}",
-            "  std::optional<IValue> saved(std::string_view key) const override {"] + \
-        ["    " + i for i in items] + ["    return std::nullopt;", "  }"]
+    return (
+        [
+            f"  std::vector<std::string> saved_names() const override {{ return {{{keys}}}; }}",
+            "  std::optional<IValue> saved(std::string_view key) const override {",
+        ]
+        + ["    " + i for i in items]
+        + ["    return std::nullopt;", "  }"]
+    )
 
 
 def apply_body(e, s):
@@ -111,8 +121,10 @@ def apply_body(e, s):
             if re.search(r"\bgrad\b", text):
                 out.append("    const Tensor grad = grad_or_zeros(*this, grads, 0);")
     else:
-        out += ["    if (!grads[0].defined()) return result_grads;",
-                "    [[maybe_unused]] const Tensor& grad = grads[0];"]
+        out += [
+            "    if (!grads[0].defined()) return result_grads;",
+            "    [[maybe_unused]] const Tensor& grad = grads[0];",
+        ]
     for a in s.tensors:
         kind = "std::vector<Tensor>" if a.is_list else "Tensor"
         out.append(f"    const {kind} {a.name} = {a.name}_.unpack();")
@@ -136,12 +148,16 @@ def grad_statement(e, group, formula, position):
     if len(group) == 1:
         name, p = group[0], position[group[0]]
         if by_name[name].is_list:
-            return [f"    if (any_edge(edges, {p}, {name}_size))",
-                    f"      put_list(result_grads, {p}, {formula});"]
+            return [
+                f"    if (any_edge(edges, {p}, {name}_size))",
+                f"      put_list(result_grads, {p}, {formula});",
+            ]
         return [f"    if (should_compute({p})) result_grads[{p}] = {formula};"]
     mask = ", ".join(f"should_compute({position[n]})" for n in group)
-    out = [f"    if (const std::array<bool, {len(group)}> mask{{{mask}}}; any_of(mask)) {{",
-           f"      auto parts = {formula};"]
+    out = [
+        f"    if (const std::array<bool, {len(group)}> mask{{{mask}}}; any_of(mask)) {{",
+        f"      auto parts = {formula};",
+    ]
     for i, n in enumerate(group):
         out.append(
             f"      if (mask[{i}]) result_grads[{position[n]}] = std::get<{i}>(std::move(parts));"
@@ -193,8 +209,10 @@ def record(e, results):
 def around_write(e, write):
     """`write` changes the first argument; the node is filled before and linked after."""
     self_name = e.args[0].name
-    out = [f"  const bool record = {needs(e)};" if e.grads else "  const bool record = false;",
-           f"  check_inplace({self_name}, record || needs_grad({self_name}));"]
+    out = [
+        f"  const bool record = {needs(e)};" if e.grads else "  const bool record = false;",
+        f"  check_inplace({self_name}, record || needs_grad({self_name}));",
+    ]
     if any(a.name == self_name for a in Saved(e).tensors):
         out.append(keep_self(e, self_name))
     if e.grads:
@@ -269,9 +287,12 @@ def view_marks(e):
         return [f"  mark_views({first}, result);"]
     captures = ", ".join(f"{a.name} = store({a.name})" for a in e.args[1:])
     args = ", ".join(["base"] + [f"load({a.name})" for a in e.args[1:]])
-    return [f"  Replay replay;", f"  if (result.dtype() != {first}.dtype())",
-            f"    replay = [{captures}](const Tensor& base) {{ return {e.name}({args}); }};",
-            f"  mark_view({first}, result, std::move(replay));"]
+    return [
+        f"  Replay replay;",
+        f"  if (result.dtype() != {first}.dtype())",
+        f"    replay = [{captures}](const Tensor& base) {{ return {e.name}({args}); }};",
+        f"  mark_view({first}, result, std::move(replay));",
+    ]
 
 
 def inplace_only_body(e):
@@ -334,7 +355,8 @@ BACKWARD = os.path.join(
 
 
 def helper_declarations(path=BACKWARD):
-    """name -> declarations in backward.h. Files get only those that their formulas use, so that a new
+    """name -> declarations in backward.h. Files get only those that their formulas use, so
+    that a new
     helper of one family rebuilds no other."""
     with open(path, encoding="utf-8") as f:
         text = re.sub(r"//[^\n]*|^#[^\n]*|^namespace rl {|^}", "", f.read(), flags=re.M)

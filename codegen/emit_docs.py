@@ -1,13 +1,28 @@
-"""What people read: docstrings of the Python functions, the stub torch/_C.pyi, and a page per family."""
+"""What people read: docstrings, the stub torch/_C.pyi, and a page for each family."""
+
 import keyword
 
 from emit_python import MODULES, collect
 
-PY_TYPES = {"Tensor": "Tensor", "Tensor|Scalar": "Tensor | Number", "Tensor[]": "Sequence[Tensor]",
-            "Tensor?[]": "Sequence[Tensor | None]", "Scalar": "Number", "Scalar[]": "Sequence[Number]",
-            "int[]": "Sequence[int]", "float[]": "Sequence[float]", "dtype": "dtype", "device": "device",
-            "layout": "layout", "memory_format": "memory_format", "Generator": "Generator"}
-DEFAULTS = {"contiguous_format": "torch.contiguous_format", "preserve_format": "torch.preserve_format"}
+PY_TYPES = {
+    "Tensor": "Tensor",
+    "Tensor|Scalar": "Tensor | Number",
+    "Tensor[]": "Sequence[Tensor]",
+    "Tensor?[]": "Sequence[Tensor | None]",
+    "Scalar": "Number",
+    "Scalar[]": "Sequence[Number]",
+    "int[]": "Sequence[int]",
+    "float[]": "Sequence[float]",
+    "dtype": "dtype",
+    "device": "device",
+    "layout": "layout",
+    "memory_format": "memory_format",
+    "Generator": "Generator",
+}
+DEFAULTS = {
+    "contiguous_format": "torch.contiguous_format",
+    "preserve_format": "torch.preserve_format",
+}
 
 
 def py_type(type_):
@@ -38,8 +53,14 @@ def parameters(form, annotate):
 
 
 def returns(e):
-    names = {"Tensor": "Tensor", "Tensor[]": "tuple[Tensor, ...]", "bool": "bool", "int": "int", "float": "float",
-             "Scalar": "Number"}
+    names = {
+        "Tensor": "Tensor",
+        "Tensor[]": "tuple[Tensor, ...]",
+        "bool": "bool",
+        "int": "int",
+        "float": "float",
+        "Scalar": "Number",
+    }
     kinds = [names[r] for r in e.returns]
     return "None" if not kinds else kinds[0] if len(kinds) == 1 else f"tuple[{', '.join(kinds)}]"
 
@@ -57,14 +78,25 @@ def docstring(name, forms):
 
 
 def c_string(text):
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("?", "\\?") + '"'
+    return (
+        '"'
+        + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("?", "\\?")
+        + '"'
+    )
 
 
 def stub(families):
     """torch/_C.pyi: every function and method with its types."""
-    out = ['"""Generated: the functions of the core and the methods of Tensor."""',
-           "from collections.abc import Sequence", "from typing import overload", "", "from torch import Generator, Tensor, device, dtype, layout, memory_format",
-           "", "Number = bool | int | float | complex", ""]
+    out = [
+        '"""Generated: the functions of the core and the methods of Tensor."""',
+        "from collections.abc import Sequence",
+        "from typing import overload",
+        "",
+        "from torch import Generator, Tensor, device, dtype, layout, memory_format",
+        "",
+        "Number = bool | int | float | complex",
+        "",
+    ]
     methods = ["class TensorBase:"]
     for entries in families.values():
         for (module, name), forms in collect(entries).items():
@@ -81,7 +113,9 @@ def stub(families):
 def page(family, entries):
     """docs/ops/<family>.md"""
     out = [f"# {family}", ""]
-    for (module, name), forms in sorted(collect(entries).items(), key=lambda x: (x[0][1], x[0][0] or "")):
+    for (module, name), forms in sorted(
+        collect(entries).items(), key=lambda x: (x[0][1], x[0][0] or "")
+    ):
         if all(f.e.internal for f in forms):
             continue
         qualified = ("Tensor." if module is None else MODULES[module] + ".") + name

@@ -1,8 +1,8 @@
 """Element-wise operators: the per-ISA loops, their descriptors, and the native functions.
 
 An entry of kind pointwise says: kernel (functors/FILE.h / functor), dtypes (compute classes: float
-complex int uint bool), promote (types float first none), result (same bool real int32 int64), attrs,
-fixed ({argument: dtype}), cost (of an element, in additions).
+complex int uint bool), promote (types float first none), result (same bool real int32 int64),
+attrs, fixed ({argument: dtype}), cost (of an element, in additions).
 """
 
 from emit_api import out_names, out_params, params
@@ -72,8 +72,15 @@ def header(family, entries):
 
 
 def descriptors(family, entries):
-    out = [f"// Generated from ops/{family}.yaml.", '#include "kernels/iter/pointwise.h"',
-           f'#include "gen/pointwise_{family}.h"', "", "namespace rl {", "namespace cpu {", ""]
+    out = [
+        f"// Generated from ops/{family}.yaml.",
+        '#include "kernels/iter/pointwise.h"',
+        f'#include "gen/pointwise_{family}.h"',
+        "",
+        "namespace rl {",
+        "namespace cpu {",
+        "",
+    ]
     ops = pointwise(entries)
     out += [f"RL_POINTWISE_DECLARE({ident(e)});" for e in ops]
     out += ["", "}  // namespace cpu", "", "namespace native {", ""]
@@ -148,8 +155,14 @@ def functions(e):
         scalars,
     ]
     if e.multi:
-        out += [f"  {inputs}", f"  Tensor r[] = {{{', '.join(out_names(e))}}};",
-                f"  run_pointwise_into({pw}, in, {n}, attrs, r);", "  (void)inplace;", "}", ""]
+        out += [
+            f"  {inputs}",
+            f"  Tensor r[] = {{{', '.join(out_names(e))}}};",
+            f"  run_pointwise_into({pw}, in, {n}, attrs, r);",
+            "  (void)inplace;",
+            "}",
+            "",
+        ]
     else:
         first = f"inplace ? &out : &{ins[0].name}"
         rest = "".join(f", &{a.name}" for a in ins[1:])
@@ -178,5 +191,5 @@ def kernels(family, entries):
 
 
 def member(e, name):
-    """The functor's member for an attribute; `from`-like C++ words get an underscore in functors."""
+    """The functor's member for an attribute."""
     return e.data.get("rename_attrs", {}).get(name, name)

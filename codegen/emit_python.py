@@ -1,16 +1,46 @@
 """gen/python_<family>.cpp: CPython functions, methods and operator slots."""
+
 from emit_api import has, ident
 
 ALIASES = {"dim": "axis", "keepdim": "keepdims", "input": "x", "other": "x2", "self": "a"}
-TEXT = {"Tensor": "Tensor", "Tensor?": "Tensor", "Tensor|Scalar": "Tensor", "Tensor[]": "tuple of Tensors",
-        "Tensor?[]": "tuple of Tensors", "Scalar": "Number", "Scalar?": "Number", "Scalar[]": "tuple of Numbers",
-        "int[]": "tuple of ints", "int[]?": "tuple of ints", "float[]": "tuple of floats",
-        "float[]?": "tuple of floats", "dtype": "torch.dtype", "dtype?": "torch.dtype", "device": "torch.device",
-        "device?": "torch.device", "layout?": "torch.layout", "memory_format": "torch.memory_format",
-        "memory_format?": "torch.memory_format", "Generator?": "torch.Generator"}
-MODULES = {"torch": "torch", "nn": "torch._C._nn", "linalg": "torch.linalg", "fft": "torch.fft",
-           "special": "torch.special", "sparse": "torch.sparse", "private": "torch._C"}
-FACTORY = [("dtype", None), ("layout", "LayoutOpt"), ("device", None), ("pin_memory", "Ignored"), ("requires_grad", "Bool")]
+TEXT = {
+    "Tensor": "Tensor",
+    "Tensor?": "Tensor",
+    "Tensor|Scalar": "Tensor",
+    "Tensor[]": "tuple of Tensors",
+    "Tensor?[]": "tuple of Tensors",
+    "Scalar": "Number",
+    "Scalar?": "Number",
+    "Scalar[]": "tuple of Numbers",
+    "int[]": "tuple of ints",
+    "int[]?": "tuple of ints",
+    "float[]": "tuple of floats",
+    "float[]?": "tuple of floats",
+    "dtype": "torch.dtype",
+    "dtype?": "torch.dtype",
+    "device": "torch.device",
+    "device?": "torch.device",
+    "layout?": "torch.layout",
+    "memory_format": "torch.memory_format",
+    "memory_format?": "torch.memory_format",
+    "Generator?": "torch.Generator",
+}
+MODULES = {
+    "torch": "torch",
+    "nn": "torch._C._nn",
+    "linalg": "torch.linalg",
+    "fft": "torch.fft",
+    "special": "torch.special",
+    "sparse": "torch.sparse",
+    "private": "torch._C",
+}
+FACTORY = [
+    ("dtype", None),
+    ("layout", "LayoutOpt"),
+    ("device", None),
+    ("pin_memory", "Ignored"),
+    ("requires_grad", "Bool"),
+]
 
 
 def converter(a, i):
@@ -28,18 +58,35 @@ def converter(a, i):
         return f"({v} ? to_int_list({v}{size}) : Dims({d}))" if d else f"to_int_list({v}{size})"
     if k == "IntListOpt":
         return f"to_int_list_opt({v}{size})"
-    names = {"Int": ("to_int", "int64_t"), "Float": ("to_float", "double"), "Bool": ("to_bool", "bool"),
-             "Str": ("to_str", "std::string_view"), "Scalar": ("to_scalar", "Scalar"), "DType": ("to_dtype", "DType"),
-             "Device": ("to_device", "Device"), "MemoryFormat": ("to_memory_format", "MemoryFormat"),
-             "FloatList": ("to_float_list", "std::vector<double>"), "ScalarList": ("to_scalar_list", "std::vector<Scalar>")}
+    names = {
+        "Int": ("to_int", "int64_t"),
+        "Float": ("to_float", "double"),
+        "Bool": ("to_bool", "bool"),
+        "Str": ("to_str", "std::string_view"),
+        "Scalar": ("to_scalar", "Scalar"),
+        "DType": ("to_dtype", "DType"),
+        "Device": ("to_device", "Device"),
+        "MemoryFormat": ("to_memory_format", "MemoryFormat"),
+        "FloatList": ("to_float_list", "std::vector<double>"),
+        "ScalarList": ("to_scalar_list", "std::vector<Scalar>"),
+    }
     if k in names:
         f, t = names[k]
         return f"({v} ? {f}({v}) : {t}({d}))" if d is not None else f"{f}({v})"
-    return {"TensorOpt": "to_tensor_opt", "ScalarOpt": "to_scalar_opt", "IntOpt": "to_int_opt",
-            "FloatOpt": "to_float_opt", "FloatListOpt": "to_float_list_opt", "BoolOpt": "to_bool_opt",
-            "StrOpt": "to_str_opt", "DTypeOpt": "to_dtype_opt", "DeviceOpt": "to_device_opt",
-            "LayoutOpt": "to_layout_opt", "MemoryFormatOpt": "to_memory_format_opt",
-            "GeneratorOpt": "to_generator_opt"}[k] + f"({v})"
+    return {
+        "TensorOpt": "to_tensor_opt",
+        "ScalarOpt": "to_scalar_opt",
+        "IntOpt": "to_int_opt",
+        "FloatOpt": "to_float_opt",
+        "FloatListOpt": "to_float_list_opt",
+        "BoolOpt": "to_bool_opt",
+        "StrOpt": "to_str_opt",
+        "DTypeOpt": "to_dtype_opt",
+        "DeviceOpt": "to_device_opt",
+        "LayoutOpt": "to_layout_opt",
+        "MemoryFormatOpt": "to_memory_format_opt",
+        "GeneratorOpt": "to_generator_opt",
+    }[k] + f"({v})"
 
 
 class Form:
@@ -56,7 +103,10 @@ class Form:
 
     def names(self):
         rename = self.e.python.get("rename", {})
-        return ["input" if a.name == "self" and not self.method else rename.get(a.name, a.name) for a in self.params]
+        return [
+            "input" if a.name == "self" and not self.method else rename.get(a.name, a.name)
+            for a in self.params
+        ]
 
     def rows(self):
         rows = []
@@ -83,7 +133,9 @@ class Form:
             default = f"={a.default}" if a.default is not None else ""
             parts.append(f"{TEXT.get(a.type, a.type.rstrip('?'))} {n}{default}")
         if self.out:
-            parts += ([] if star else ["*"]) + [("tuple of Tensors" if self.e.multi else "Tensor") + " out=None"]
+            parts += ([] if star else ["*"]) + [
+                ("tuple of Tensors" if self.e.multi else "Tensor") + " out=None"
+            ]
         return "(" + ", ".join(parts) + ")"
 
     # ---- code
@@ -94,7 +146,9 @@ class Form:
         out = [f"PyObject* {name}(PyObject* const* v) {{"]
         operands = [i for i, a in enumerate(self.params) if a.kind == "Operand"]
         if len(operands) > 1 and not any(a.kind == "Tensor" for a in self.params):
-            out.append(f'  check_some_tensor("{e.name}", {{{", ".join(f"v[{i}]" for i in operands)}}});')
+            out.append(
+                f'  check_some_tensor("{e.name}", {{{", ".join(f"v[{i}]" for i in operands)}}});'
+            )
         target = e.name + "_" if self.inplace else e.name
         for flag, other in e.python.get("when", {}).items():
             at = next(i for i, a in enumerate(self.params) if a.name == flag)
@@ -113,7 +167,10 @@ class Form:
             out.append("  }")
         if self.factory:
             names = [r[0] for r in self.rows()]
-            out.append(f"  return wrap_new({target}({args}), v[{names.index('requires_grad')}], v[{names.index('layout')}]);")
+            out.append(
+                f"  return wrap_new({target}({args}), v[{names.index('requires_grad')}],"
+                f" v[{names.index('layout')}]);"
+            )
         elif e.cpp_return == "void":
             out += [f"  {target}({args});", "  Py_RETURN_NONE;"]
         else:
@@ -139,6 +196,7 @@ def collect(entries):
 
     def put(module, name, form):
         groups.setdefault((module, name), []).append(form)
+
     for e in entries:
         if e.python.get("manual"):
             continue
@@ -170,20 +228,42 @@ def table(key, forms, bodies):
     for i, f in enumerate(forms):
         rows = f.rows()
         positional = sum(1 for r in rows if not r[2])
-        lines = [f'    {{"{n}", Kind::{k}, {str(kw).lower()}, {str(d).lower()}, {s}, {chr(34) + al + chr(34) if al else "nullptr"}}},'
-                 for n, k, kw, d, s, al in rows]
+        lines = [
+            f'    {{"{n}", Kind::{k}, {str(kw).lower()}, {str(d).lower()}, {s},'
+            f' {chr(34) + al + chr(34) if al else "nullptr"}}},'
+            for n, k, kw, d, s, al in rows
+        ]
         if rows:
             out += [f"const Param params_{tag}_{i}[] = {{"] + lines + ["};"]
         at = next((j for j, a in enumerate(f.params) if a.name == f.varargs), 0)
         pointer = f"params_{tag}_{i}" if rows else "nullptr"
-        sigs.append(f'    {{"{f.text()}", {pointer}, {len(rows)}, {positional}, {str(bool(f.varargs)).lower()}, {at}}},')
+        sigs.append(
+            f'    {{"{f.text()}", {pointer}, {len(rows)}, {positional},'
+            f" {str(bool(f.varargs)).lower()}, {at}}},"
+        )
     qualified = ("torch.Tensor." if method else MODULES[module] + ".") + name
     most = max([len(f.rows()) for f in forms] + [1])
-    out += [f"const Signature sigs_{tag}[] = {{"] + sigs + ["};",
-            f'const Overloads overloads_{tag} = {{"{name}", "{qualified}", sigs_{tag}, {len(forms)}, {str(method).lower()}}};',
-            f"PyObject* py_{tag}(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {{",
-            "  return guarded([&]() -> PyObject* {", f"    PyObject* v[{most}] = {{}};",
-            f"    switch (bind(overloads_{tag}, {'self' if method else 'nullptr'}, args, nargs, kwnames, v)) {{"]
+    out += (
+        [f"const Signature sigs_{tag}[] = {{"]
+        + sigs
+        + [
+            "};",
+            (
+                f'const Overloads overloads_{tag} = {{"{name}", "{qualified}", sigs_{tag},'
+                f" {len(forms)}, {str(method).lower()}}};"
+            ),
+            (
+                f"PyObject* py_{tag}(PyObject* self, PyObject* const* args, Py_ssize_t nargs,"
+                " PyObject* kwnames) {"
+            ),
+            "  return guarded([&]() -> PyObject* {",
+            f"    PyObject* v[{most}] = {{}};",
+            (
+                f"    switch (bind(overloads_{tag}, {'self' if method else 'nullptr'}, args, nargs,"
+                " kwnames, v)) {"
+            ),
+        ]
+    )
     if not method:
         out.insert(len(out) - 3, "")
     for i, f in enumerate(forms):
@@ -201,9 +281,16 @@ def return_types(entries):
             continue
         fields = "nullptr"
         if e.named:
-            out.append(f"const char* const fields_{ident(e)}[] = {{" + ", ".join(f'"{f}"' for f in e.fields) + "};")
+            out.append(
+                f"const char* const fields_{ident(e)}[] = {{"
+                + ", ".join(f'"{f}"' for f in e.fields)
+                + "};"
+            )
             fields = f"fields_{ident(e)}"
-        out.append(f'const ReturnType return_{ident(e)} = {{"{e.python.get("name", e.name)}", {fields}, {len(e.returns)}}};')
+        out.append(
+            f'const ReturnType return_{ident(e)} = {{"{e.python.get("name", e.name)}", {fields},'
+            f" {len(e.returns)}}};"
+        )
     return out
 
 
@@ -216,33 +303,60 @@ def slot_lines(entries):
             target = e.name + "_" if inplace else e.name
             tensors = [a for a in e.args if a.default is None]
             if len(tensors) == 1:
-                code += [f"PyObject* {tag}(PyObject* a) {{", f"  return unary_slot(a, overloads_method_{group_name(e)}, [](const Tensor& x) {{ return {target}(x); }});", "}"]
+                code += [
+                    f"PyObject* {tag}(PyObject* a) {{",
+                    (
+                        f"  return unary_slot(a, overloads_method_{group_name(e)}, [](const Tensor&"
+                        f" x) {{ return {target}(x); }});"
+                    ),
+                    "}",
+                ]
             else:
                 fn = "inplace_slot" if inplace else "binary_slot"
                 table_ = f"overloads_method_{group_name(e)}{'_' if inplace else ''}"
-                code += [f"PyObject* {tag}(PyObject* a, PyObject* b) {{",
-                         f"  return {fn}(a, b, {table_}, [](const Tensor& x, const Tensor& y) {{ return {target}(x, y); }});", "}"]
+                code += [
+                    f"PyObject* {tag}(PyObject* a, PyObject* b) {{",
+                    (
+                        f"  return {fn}(a, b, {table_}, [](const Tensor& x, const Tensor& y) {{"
+                        f" return {target}(x, y); }});"
+                    ),
+                    "}",
+                ]
             rows.append(f'    {{"{slot}", reinterpret_cast<void*>(&{tag})}},')
     return code, rows
 
 
 def method_def(fn, name, forms):
     from emit_docs import c_string, docstring
+
     doc = c_string(docstring(name, forms))
-    return f'    {{"{name}", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(&{fn})), METH_FASTCALL | METH_KEYWORDS,\n     {doc}}},'
+    return (
+        f'    {{"{name}", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(&{fn})),'
+        f" METH_FASTCALL | METH_KEYWORDS,\n     {doc}}},"
+    )
 
 
 def emit(family, entries):
     groups = collect(entries)
-    out = [f"// Generated from ops/{family}.yaml.", '#include "python/binder.h"', '#include "python/generated.h"',
-           f'#include "gen/ops/{family}.h"', "", "namespace rl::py {", "namespace {", ""]
+    out = [
+        f"// Generated from ops/{family}.yaml.",
+        '#include "python/binder.h"',
+        '#include "python/generated.h"',
+        f'#include "gen/ops/{family}.h"',
+        "",
+        "namespace rl::py {",
+        "namespace {",
+        "",
+    ]
     out += return_types(entries)
     bodies, done = {}, {}
     for forms in groups.values():
         for f in forms:
             key = (id(f.e), f.inplace, f.out, f.factory)
             if key not in done:
-                done[key] = f"do_{ident(f.e)}{'_inplace' if f.inplace else ''}{'_out' if f.out else ''}{'_new' if f.factory else ''}"
+                done[key] = (
+                    f"do_{ident(f.e)}" + "_inplace" * f.inplace + "_out" * f.out + "_new" * f.factory
+                )
                 out += f.body(done[key])
             bodies[id(f)] = done[key]
     for key, forms in groups.items():
@@ -254,27 +368,64 @@ def emit(family, entries):
     out += ["    {}};"]
     modules = sorted({m for m, _ in groups if m})
     for m in modules:
-        out += [f"extern PyMethodDef functions_{family}_{m}[];", f"PyMethodDef functions_{family}_{m}[] = {{"]
+        out += [
+            f"extern PyMethodDef functions_{family}_{m}[];",
+            f"PyMethodDef functions_{family}_{m}[] = {{",
+        ]
         out += [method_def(f"py_{m}_{n}", n, groups[mm, n]) for (mm, n) in groups if mm == m]
         out += ["    {}};"]
-    out += [f"extern const GeneratedSlot slots_{family}[];", f"const GeneratedSlot slots_{family}[] = {{"] + slots + ["    {}};"]
+    out += (
+        [
+            f"extern const GeneratedSlot slots_{family}[];",
+            f"const GeneratedSlot slots_{family}[] = {{",
+        ]
+        + slots
+        + ["    {}};"]
+    )
     named = [ident(e) for e in entries if e.multi and e.named and not e.python.get("manual")]
-    out += [f"extern const ReturnType* const return_types_{family}[];",
-            f"const ReturnType* const return_types_{family}[] = {{"] + [f"    &return_{n}," for n in named] + ["    nullptr};"]
+    out += (
+        [
+            f"extern const ReturnType* const return_types_{family}[];",
+            f"const ReturnType* const return_types_{family}[] = {{",
+        ]
+        + [f"    &return_{n}," for n in named]
+        + ["    nullptr};"]
+    )
     return "\n".join(out + ["", "}  // namespace rl::py", ""]), modules
 
 
 def emit_all(families):
     """families: name -> modules"""
-    out = ["// Generated: the tables that python/module.cpp reads.", '#include "python/generated.h"', "", "namespace rl::py {", ""]
+    out = [
+        "// Generated: the tables that python/module.cpp reads.",
+        '#include "python/generated.h"',
+        "",
+        "namespace rl::py {",
+        "",
+    ]
     for f, modules in families.items():
-        out += [f"extern PyMethodDef methods_{f}[];", f"extern const GeneratedSlot slots_{f}[];",
-                f"extern const ReturnType* const return_types_{f}[];"]
+        out += [
+            f"extern PyMethodDef methods_{f}[];",
+            f"extern const GeneratedSlot slots_{f}[];",
+            f"extern const ReturnType* const return_types_{f}[];",
+        ]
         out += [f"extern PyMethodDef functions_{f}_{m}[];" for m in modules]
-    out += ["", "PyMethodDef* const generated_tensor_methods[] = {"] + [f"    methods_{f}," for f in families] + ["    nullptr};"]
+    out += (
+        ["", "PyMethodDef* const generated_tensor_methods[] = {"]
+        + [f"    methods_{f}," for f in families]
+        + ["    nullptr};"]
+    )
     out += ["const FunctionTable generated_functions[] = {"]
-    out += [f'    {{"{m}", functions_{f}_{m}}},' for f, ms in families.items() for m in ms] + ["    {nullptr, nullptr}};"]
-    out += ["const GeneratedSlot* const generated_slots[] = {"] + [f"    slots_{f}," for f in families] + ["    nullptr};"]
-    out += ["const ReturnType* const* const generated_return_types[] = {"] + [f"    return_types_{f}," for f in families]
+    out += [f'    {{"{m}", functions_{f}_{m}}},' for f, ms in families.items() for m in ms] + [
+        "    {nullptr, nullptr}};"
+    ]
+    out += (
+        ["const GeneratedSlot* const generated_slots[] = {"]
+        + [f"    slots_{f}," for f in families]
+        + ["    nullptr};"]
+    )
+    out += ["const ReturnType* const* const generated_return_types[] = {"] + [
+        f"    return_types_{f}," for f in families
+    ]
     out += ["    nullptr};", "", "}  // namespace rl::py", ""]
     return "\n".join(out)

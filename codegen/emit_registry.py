@@ -1,4 +1,4 @@
-"""gen/registry_<family>.cpp: OpInfo constants with boxed trampolines; gen/registry.cpp: the list of all."""
+"""gen/registry_<family>.cpp: OpInfos with boxed trampolines; gen/registry.cpp: all."""
 
 from emit_api import has, ident, inplace_args, out_params, params
 from emit_autograd import inplace_ident
@@ -23,7 +23,7 @@ def info(e, var, fn, overload, types, num_returns, schema, inplace=False, name=N
 
 
 def num_args(types):
-    depth, n, inside = 0, 0, types[types.index("(*)(") + 4:-1]
+    depth, n, inside = 0, 0, types[types.index("(*)(") + 4 : -1]
     if not inside:
         return 0
     for c in inside:
@@ -74,8 +74,11 @@ def emit(family, entries):
             over = (e.overload + "_out") if e.overload else "out"
             out += info(e, var, e.name + "_out", over, t, len(e.returns), schema, name=e.name)
             listed.append(var)
-    out += ["", f"extern const OpInfo* const registry_{family}[];",
-            f"const OpInfo* const registry_{family}[] = {{"]
+    out += [
+        "",
+        f"extern const OpInfo* const registry_{family}[];",
+        f"const OpInfo* const registry_{family}[] = {{",
+    ]
     out += [f"    &{v}," for v in listed] + ["    nullptr};", "", "}  // namespace rl", ""]
     return "\n".join(out)
 

@@ -1,9 +1,10 @@
 """The generator: ops/*.yaml -> C++ and Python products under --out.
 
-    main.py --out DIR ops/*.yaml          write what changed
-    main.py --list-outputs ops/*.yaml     names of the files it makes, relative to DIR
-    main.py --explain NAME ops/*.yaml     print everything that one operator becomes
+main.py --out DIR ops/*.yaml          write what changed
+main.py --list-outputs ops/*.yaml     names of the files it makes, relative to DIR
+main.py --explain NAME ops/*.yaml     print everything that one operator becomes
 """
+
 import argparse
 import os
 import sys

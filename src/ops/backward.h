@@ -1,5 +1,5 @@
-// Gradient helpers that are too long for a line of ops/*.yaml. They call public functions, hence are
-// differentiable themselves. Definitions in ops/backward/*.cpp.
+// Gradient helpers that are too long for a line of ops/*.yaml. They call public functions, hence
+// are differentiable themselves. Definitions in ops/backward/*.cpp.
 #pragma once
 #include <array>
 #include <optional>
@@ -25,8 +25,10 @@ Tensor zeros_like_grad(const Tensor& grad);
 Tensor masked_grad(const Tensor& grad, const Tensor& mask);  // grad where mask, 0 elsewhere
 Tensor where_grad(const Tensor& grad, const Tensor& condition, bool first);
 Tensor minmax_grad(const Tensor& grad, const Tensor& self, const Tensor& other, bool max);
-Tensor fminmax_grad(const Tensor& grad, const Tensor& self, const Tensor& other, bool max, bool first);
-Tensor zero_where_equal_grad(const Tensor& grad, const Tensor& self, const Tensor& other, bool first);
+Tensor fminmax_grad(const Tensor& grad, const Tensor& self, const Tensor& other, bool max,
+                    bool first);
+Tensor zero_where_equal_grad(const Tensor& grad, const Tensor& self, const Tensor& other,
+                             bool first);
 Tensor real_part(const Tensor& grad);
 Tensor imag_part(const Tensor& grad);
 Tensor angle_grad(const Tensor& grad, const Tensor& self);
@@ -52,7 +54,8 @@ Dims inverse_permutation(IntRef dims);
 Tensor to_copy_grad(const Tensor& grad, const TensorInfo& self);
 
 // ---- indexing (backward/index.cpp)
-Tensor index_backward(const Tensor& grad, const TensorInfo& self, const std::vector<Tensor>& indices);
+Tensor index_backward(const Tensor& grad, const TensorInfo& self,
+                      const std::vector<Tensor>& indices);
 Tensor index_put_self_grad(const Tensor& grad, const std::vector<Tensor>& indices, bool accumulate);
 Tensor index_select_grad(const Tensor& grad, IntRef sizes, int64_t dim, const Tensor& index);
 Tensor index_source_grad(const Tensor& grad, int64_t dim, const Tensor& index, IntRef sizes);
@@ -77,7 +80,8 @@ Tensor mish_grad(const Tensor& grad, const Tensor& x);
 Tensor hardswish_grad(const Tensor& grad, const Tensor& x);
 Tensor hardsigmoid_grad(const Tensor& grad, const Tensor& x);
 Tensor log_sigmoid_grad(const Tensor& grad, const Tensor& x);
-Tensor softplus_grad(const Tensor& grad, const Tensor& x, const Scalar& beta, const Scalar& threshold);
+Tensor softplus_grad(const Tensor& grad, const Tensor& x, const Scalar& beta,
+                     const Scalar& threshold);
 Tensor elu_grad(const Tensor& grad, const Tensor& x, const Scalar& alpha, const Scalar& scale,
                 const Scalar& input_scale);
 Tensor gelu_grad(const Tensor& grad, const Tensor& x, std::string_view approximate);
@@ -85,7 +89,8 @@ Tensor prelu_self_grad(const Tensor& grad, const Tensor& x, const Tensor& weight
 Tensor prelu_weight_grad(const Tensor& grad, const Tensor& x);
 Tensor softmax_grad(const Tensor& grad, const Tensor& y, int64_t dim, DType input_dtype);
 Tensor log_softmax_grad(const Tensor& grad, const Tensor& y, int64_t dim, DType input_dtype);
-Tensor logsumexp_grad(const Tensor& grad, const Tensor& x, const Tensor& y, IntRef dim, bool keepdim);
+Tensor logsumexp_grad(const Tensor& grad, const Tensor& x, const Tensor& y, IntRef dim,
+                      bool keepdim);
 
 // ---- statistics (backward/statistics.cpp)
 Tensor prod_grad(const Tensor& grad, const Tensor& x, const Tensor& y, int64_t dim, bool keepdim);
@@ -94,7 +99,8 @@ Tensor shared_extremum_grad(const Tensor& grad, const Tensor& x, const Tensor& y
                             bool keepdim);
 Tensor aminmax_grad(const Tensor& grad_min, const Tensor& grad_max, const Tensor& x,
                     std::optional<int64_t> dim, bool keepdim, const Tensor& min, const Tensor& max);
-Tensor value_at_grad(const Tensor& grad, IntRef sizes, const Tensor& indices, int64_t dim, bool keepdim);
+Tensor value_at_grad(const Tensor& grad, IntRef sizes, const Tensor& indices, int64_t dim,
+                     bool keepdim);
 Tensor cumextremum_grad(const Tensor& grad, IntRef sizes, const Tensor& indices, int64_t dim);
 Tensor cumsum_grad(const Tensor& grad, const Tensor& x, int64_t dim);
 Tensor cumprod_grad(const Tensor& grad, const Tensor& x, const Tensor& y, int64_t dim);
@@ -102,13 +108,14 @@ Tensor logcumsumexp_grad(const Tensor& grad, const Tensor& x, const Tensor& y, i
 Tensor var_grad(const Tensor& grad, const Tensor& x, const std::optional<IntRef>& dim,
                 const std::optional<Scalar>& correction, bool keepdim);
 Tensor std_grad(const Tensor& result, const Tensor& grad, const Tensor& x,
-                const std::optional<IntRef>& dim, const std::optional<Scalar>& correction, bool keepdim);
+                const std::optional<IntRef>& dim, const std::optional<Scalar>& correction,
+                bool keepdim);
 Tensor var_mean_grad(const Tensor& grad_var, const Tensor& grad_mean, const Tensor& x,
                      const std::optional<IntRef>& dim, const std::optional<Scalar>& correction,
                      bool keepdim);
-Tensor std_mean_grad(const Tensor& grad_std, const Tensor& grad_mean, const Tensor& x, const Tensor& std,
-                     const std::optional<IntRef>& dim, const std::optional<Scalar>& correction,
-                     bool keepdim);
+Tensor std_mean_grad(const Tensor& grad_std, const Tensor& grad_mean, const Tensor& x,
+                     const Tensor& std, const std::optional<IntRef>& dim,
+                     const std::optional<Scalar>& correction, bool keepdim);
 Tensor vector_norm_grad(const Tensor& grad, const Tensor& x, const Tensor& norm, const Scalar& ord,
                         const std::optional<IntRef>& dim, bool keepdim);
 
@@ -120,12 +127,13 @@ Three layer_norm_grad(const Tensor& grad, const Tensor& input, IntRef shape, con
 std::tuple<Tensor, Tensor> rms_norm_grad(const Tensor& grad, const Tensor& input, IntRef shape,
                                          const Tensor& rstd, const Tensor& weight,
                                          std::optional<double> eps, std::array<bool, 2> mask);
-Three group_norm_grad(const Tensor& grad, const Tensor& input, const Tensor& mean, const Tensor& rstd,
-                      const Tensor& weight, int64_t N, int64_t C, int64_t HxW, int64_t group, double eps,
-                      std::array<bool, 3> mask);
+Three group_norm_grad(const Tensor& grad, const Tensor& input, const Tensor& mean,
+                      const Tensor& rstd, const Tensor& weight, int64_t N, int64_t C, int64_t HxW,
+                      int64_t group, double eps, std::array<bool, 3> mask);
 Three batch_norm_grad(const Tensor& grad, const Tensor& input, const Tensor& weight,
-                      const Tensor& running_mean, const Tensor& running_var, const Tensor& save_mean,
-                      const Tensor& save_invstd, bool training, double eps, std::array<bool, 3> mask);
+                      const Tensor& running_mean, const Tensor& running_var,
+                      const Tensor& save_mean, const Tensor& save_invstd, bool training, double eps,
+                      std::array<bool, 3> mask);
 
 // ---- losses (backward/loss.cpp)
 Tensor mse_loss_grad(const Tensor& g, const Tensor& x, const Tensor& y, int64_t reduction);
@@ -135,17 +143,19 @@ Tensor smooth_l1_loss_grad(const Tensor& g, const Tensor& x, const Tensor& y, in
 Tensor huber_loss_grad(const Tensor& g, const Tensor& x, const Tensor& y, int64_t reduction,
                        double delta);
 Tensor soft_margin_loss_grad(const Tensor& g, const Tensor& x, const Tensor& y, int64_t reduction);
-Tensor soft_margin_target_grad(const Tensor& g, const Tensor& x, const Tensor& y, int64_t reduction);
+Tensor soft_margin_target_grad(const Tensor& g, const Tensor& x, const Tensor& y,
+                               int64_t reduction);
 Tensor bce_grad(const Tensor& g, const Tensor& x, const Tensor& y, const Tensor& weight,
                 int64_t reduction);
 Tensor bce_target_grad(const Tensor& g, const Tensor& x, const Tensor& y, const Tensor& weight,
                        int64_t reduction);
 Tensor bce_logits_grad(const Tensor& g, const Tensor& x, const Tensor& y, const Tensor& weight,
                        const Tensor& pos_weight, int64_t reduction);
-Tensor bce_logits_target_grad(const Tensor& g, const Tensor& x, const Tensor& y, const Tensor& weight,
-                              const Tensor& pos_weight, int64_t reduction);
+Tensor bce_logits_target_grad(const Tensor& g, const Tensor& x, const Tensor& y,
+                              const Tensor& weight, const Tensor& pos_weight, int64_t reduction);
 Tensor nll_loss_double_backward(const Tensor& g, const Tensor& target, const Tensor& weight,
-                                int64_t reduction, int64_t ignore_index, const Tensor& total_weight);
+                                int64_t reduction, int64_t ignore_index,
+                                const Tensor& total_weight);
 // ---- products (backward/matmul.cpp)
 Tensor linear_grad_input(const Tensor& grad, const Tensor& weight);
 Tensor linear_grad_weight(const Tensor& grad, const Tensor& input, const TensorInfo& weight);
@@ -163,14 +173,14 @@ Tensor not_differentiable(std::string_view what);  // raises NotImplementedError
 Tensor sinc_grad(const Tensor& grad, const Tensor& x);
 Tensor mvlgamma_grad(const Tensor& grad, const Tensor& x, int64_t p);
 Tensor igamma_grad(const Tensor& grad, const Tensor& a, const Tensor& x);
-Tensor bessel_1_grad(const Tensor& grad, const Tensor& x, const Tensor& order0, const Tensor& order1,
-                     bool half_at_zero);
+Tensor bessel_1_grad(const Tensor& grad, const Tensor& x, const Tensor& order0,
+                     const Tensor& order1, bool half_at_zero);
 Tensor i1e_grad(const Tensor& grad, const Tensor& x, const Tensor& y);
 Tensor logit_double_grad(const Tensor& g, const Tensor& grad, const Tensor& x, double eps);
 
 // ---- Fourier transforms (backward/fft.cpp)
-Tensor fft_r2c_grad(const Tensor& grad, IntRef dim, int64_t normalization, bool onesided, bool forward,
-                    IntRef sizes);
+Tensor fft_r2c_grad(const Tensor& grad, IntRef dim, int64_t normalization, bool onesided,
+                    bool forward, IntRef sizes);
 Tensor fft_c2r_grad(const Tensor& grad, IntRef dim, int64_t normalization);
 
 // ---- padding and resampling (backward/image.cpp)

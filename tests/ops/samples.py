@@ -1,4 +1,5 @@
-"""Test inputs by the name in an entry's `samples:` key. A generator yields (arguments, keyword arguments)."""
+"""Test inputs by the name in an entry's `samples:` key. Each yields (arguments, keywords)."""
+
 import torch
 
 SAMPLES = {}
@@ -9,6 +10,7 @@ def samples(*names):
         for n in names:
             SAMPLES[n] = f
         return f
+
     return register
 
 

@@ -4,6 +4,7 @@ For each operator and its inputs: out= and in-place forms agree with the plain o
 gives the same shape and dtype, the result does not depend on the memory layout, and gradients agree
 with finite differences (first and second order).
 """
+
 import glob
 import os
 import sys
@@ -22,7 +23,11 @@ NO_FINITE_DIFFERENCES = {"acosh", "copysign", "nextafter", "igamma", "igammac", 
 
 
 def random(e):
-    return e.data.get("random") or e.name.startswith(("rand", "empty", "new_empty")) or any(a.type == "Generator?" for a in e.args)
+    return (
+        e.data.get("random")
+        or e.name.startswith(("rand", "empty", "new_empty"))
+        or any(a.type == "Generator?" for a in e.args)
+    )
 
 
 def entries():
@@ -37,7 +42,7 @@ def function(e):
     if "function" in e.variants:
         module = e.python.get("module", "torch")
         module = module[0] if isinstance(module, list) else module
-        owner = torch if module == "torch" else torch._C._nn if module == "nn" else getattr(torch, module)
+        owner = torch if module == "torch" else getattr(torch._C, "_" + module)
         return getattr(owner, name)
     return getattr(torch.Tensor, name)
 
@@ -51,7 +56,11 @@ def float_samples(e):
 
 
 def tensors(result):
-    return [t for t in (result if isinstance(result, (tuple, list)) else [result]) if isinstance(t, torch.Tensor)]
+    return [
+        t
+        for t in (result if isinstance(result, (tuple, list)) else [result])
+        if isinstance(t, torch.Tensor)
+    ]
 
 
 def same(a, b):
@@ -82,7 +91,11 @@ def test_forms_agree(e):
             out = torch.empty(0, dtype=expected.dtype)
             assert f(*args, **kwargs, out=out) is out
             same(out, expected)
-        if "inplace" in e.variants and expected.shape == args[0].shape and expected.dtype == args[0].dtype:
+        if (
+            "inplace" in e.variants
+            and expected.shape == args[0].shape
+            and expected.dtype == args[0].dtype
+        ):
             x = args[0].clone()
             assert getattr(x, e.python.get("name", e.name) + "_")(*args[1:], **kwargs) is x
             same(x, expected)
@@ -101,26 +114,41 @@ def test_meta(e):
     f = function(e)
     for args, kwargs in float_samples(e):
         expected = run(e, f, args, kwargs)
-        meta = [torch.empty_strided(a.shape, a.stride(), dtype=a.dtype, device="meta")
-                if isinstance(a, torch.Tensor) else a for a in args]
+        meta = [
+            (
+                torch.empty_strided(a.shape, a.stride(), dtype=a.dtype, device="meta")
+                if isinstance(a, torch.Tensor)
+                else a
+            )
+            for a in args
+        ]
         try:
             got = f(*meta, **kwargs)
         except (NotImplementedError, RuntimeError) as error:
             assert "meta" in str(error)  # results that depend on values
             continue
         for x, y in zip(tensors(got), tensors(expected)):
-            assert x.is_meta and x.shape == y.shape and x.dtype == y.dtype and x.stride() == y.stride()
+            assert (
+                x.is_meta and x.shape == y.shape and x.dtype == y.dtype and x.stride() == y.stride()
+            )
 
 
 def differentiable(e):
-    return (e.grads or e.kind == "composite") and not e.inplace_only and e.name not in NO_FINITE_DIFFERENCES
+    return (
+        (e.grads or e.kind == "composite")
+        and not e.inplace_only
+        and e.name not in NO_FINITE_DIFFERENCES
+    )
 
 
 @pytest.mark.parametrize("e", [p for p in entries() if differentiable(p.values[0])])
 def test_gradients(e):
     f = function(e)
     for args, kwargs in float_samples(e):
-        args = [a.detach().clone().requires_grad_() if isinstance(a, torch.Tensor) and a.numel() else a for a in args]
+        args = [
+            a.detach().clone().requires_grad_() if isinstance(a, torch.Tensor) and a.numel() else a
+            for a in args
+        ]
         inputs = [a for a in args if isinstance(a, torch.Tensor) and a.requires_grad]
         outputs = run(e, f, args, kwargs)
         if not inputs or not any(t.requires_grad for t in tensors(outputs)):
@@ -130,7 +158,10 @@ def test_gradients(e):
 
         def call(*xs):
             it = iter(xs)
-            result = f(*[next(it) if isinstance(a, torch.Tensor) and a.requires_grad else a for a in args], **kwargs)
+            result = f(
+                *[next(it) if isinstance(a, torch.Tensor) and a.requires_grad else a for a in args],
+                **kwargs,
+            )
             return tuple(t for t in tensors(result) if t.requires_grad)
 
         assert torch.autograd.gradcheck(call, tuple(inputs), atol=1e-4, rtol=1e-3)

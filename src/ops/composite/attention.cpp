@@ -19,9 +19,10 @@ namespace {
 
 void check_attention(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask,
                      bool causal) {
-  check(q.dim() >= 2 && k.dim() >= 2 && v.dim() >= 2, "Expected query, key, and value to all be  at "
-        "least 2 dimensional, but got query.dim: ", q.dim(), " key.dim: ", k.dim(),
-        " and value.dim: ", v.dim(), " instead.");
+  check(q.dim() >= 2 && k.dim() >= 2 && v.dim() >= 2,
+        "Expected query, key, and value to all be  at "
+        "least 2 dimensional, but got query.dim: ",
+        q.dim(), " key.dim: ", k.dim(), " and value.dim: ", v.dim(), " instead.");
   check(q.dtype() == k.dtype() && q.dtype() == v.dtype(), "Expected query, key, and value to have "
         "the same dtype, but got query.dtype: ", typeid_name(q.dtype()), " key.dtype: ",
         typeid_name(k.dtype()), " and value.dtype: ", typeid_name(v.dtype()), " instead.");
@@ -81,8 +82,8 @@ Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, cons
   Tensor scores = rl::matmul(query * Scalar(by), rl::transpose(k, -2, -1) * Scalar(by));
   const Tensor lowest = wrapped_number(Scalar(-std::numeric_limits<double>::infinity()));
   if (is_causal) {
-    const Tensor allowed = rl::tril(rl::full({query.size(-2), k.size(-2)}, Scalar(true), DType::Bool,
-                                             query.device()), 0);
+    const Tensor allowed = rl::tril(
+        rl::full({query.size(-2), k.size(-2)}, Scalar(true), DType::Bool, query.device()), 0);
     scores = rl::_where(allowed, scores, lowest);
   } else if (attn_mask.defined()) {
     scores = attn_mask.dtype() == DType::Bool

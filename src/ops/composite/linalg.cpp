@@ -1,4 +1,5 @@
-// Linear algebra made of decompositions: solvers with their checks, triangular factors, older names.
+// Linear algebra made of decompositions: solvers with their checks, triangular factors, older
+// names.
 #include <algorithm>
 
 #include "gen/ops/arith.h"
@@ -27,9 +28,11 @@ std::string zero_pivot(int64_t i) {
 }
 
 void check_equation(const char* name, const Tensor& a, const Tensor& b, bool left) {
-  check(left ? a.size(-2) == b.size(-2) : a.size(-1) == b.size(-1), name, ": Incompatible shapes of "
-        "A and B for the equation ", left ? "AX" : "XA", " = B (", a.size(-2), "x", a.size(-1),
-        " and ", b.size(-2), "x", b.size(-1), ")");
+  check(left ? a.size(-2) == b.size(-2) : a.size(-1) == b.size(-1), name,
+        ": Incompatible shapes of "
+        "A and B for the equation ",
+        left ? "AX" : "XA", " = B (", a.size(-2), "x", a.size(-1), " and ", b.size(-2), "x",
+        b.size(-1), ")");
 }
 
 }  // namespace
@@ -98,7 +101,8 @@ Tensor linalg_lu_solve(const Tensor& lu, const Tensor& pivots, const Tensor& b, 
         "torch.int32");
   rl::linalg::check_square(lu, "torch.linalg.lu_solve", "LU");
   check_equation("linalg.lu_solve", lu, b, left);
-  check(lu.size(-1) == pivots.size(-1), "linalg.lu_solve: Number of pivots per batch should be same "
+  check(lu.size(-1) == pivots.size(-1),
+        "linalg.lu_solve: Number of pivots per batch should be same "
         "as the dimension of the matrix");
   // X A = B is A^H X^H = B^H.
   const Tensor right = left ? b : adjoint_of(b);
@@ -121,8 +125,10 @@ Tensor inverse(const Tensor& self) { return rl::linalg_inv(self); }
 static void check_solve(const Tensor& a, const Tensor& b) {
   rl::linalg::check_dtype(a, "linalg.solve");
   rl::linalg::check_square(a, "linalg.solve");
-  check(a.dtype() == b.dtype(), "linalg.solve: Expected A and B to have the same dtype, but found A "
-        "of type ", a.dtype(), " and B of type ", b.dtype(), " instead");
+  check(a.dtype() == b.dtype(),
+        "linalg.solve: Expected A and B to have the same dtype, but found A "
+        "of type ",
+        a.dtype(), " and B of type ", b.dtype(), " instead");
 }
 
 // A batch of vectors rather than matrices, as NumPy tells them apart.
@@ -153,14 +159,19 @@ Tensor linalg_solve(const Tensor& a, const Tensor& b, bool left) {
 
 std::tuple<Tensor, Tensor> triangular_solve(const Tensor& self, const Tensor& a, bool upper,
                                             bool transpose, bool unit) {
-  check(self.dim() >= 2, "torch.triangular_solve: Expected b to have at least 2 dimensions, but it "
-        "has ", self.dim(), " dimensions instead");
-  check(a.dim() >= 2, "torch.triangular_solve: Expected A to have at least 2 dimensions, but it has ",
-        a.dim(), " dimensions instead");
+  check(self.dim() >= 2,
+        "torch.triangular_solve: Expected b to have at least 2 dimensions, but it "
+        "has ",
+        self.dim(), " dimensions instead");
+  check(a.dim() >= 2,
+        "torch.triangular_solve: Expected A to have at least 2 dimensions, but it has ", a.dim(),
+        " dimensions instead");
   check(a.size(-1) == a.size(-2), "A must be batches of square matrices, but they are ", a.size(-2),
         " by ", a.size(-1), " matrices");
-  check(a.size(-2) == self.size(-2), "Incompatible matrix sizes for triangular_solve: each A matrix "
-        "is ", a.size(-2), " by ", a.size(-1), " but each b matrix is ", self.size(-2), " by ",
+  check(a.size(-2) == self.size(-2),
+        "Incompatible matrix sizes for triangular_solve: each A matrix "
+        "is ",
+        a.size(-2), " by ", a.size(-1), " but each b matrix is ", self.size(-2), " by ",
         self.size(-1));
   const Tensor used = transpose ? swapped(a) : a;
   return {rl::linalg_solve_triangular(used, self, upper != transpose, true, unit), rl::clone(a)};
@@ -289,8 +300,8 @@ Tensor linalg_svdvals(const Tensor& a, std::optional<std::string_view> driver) {
 }
 
 std::tuple<Tensor, Tensor, Tensor> svd(const Tensor& self, bool some, bool compute_uv) {
-  check(self.dim() >= 2, "linalg.svd: input should have at least 2 dimensions, but has ", self.dim(),
-        " dimensions instead");
+  check(self.dim() >= 2, "linalg.svd: input should have at least 2 dimensions, but has ",
+        self.dim(), " dimensions instead");
   if (compute_uv) {
     auto [u, s, vh] = rl::_linalg_svd(self, !some, true, std::nullopt);
     return {u, s, adjoint_of(vh)};
@@ -306,7 +317,8 @@ std::tuple<Tensor, Tensor, Tensor> svd(const Tensor& self, bool some, bool compu
 static void check_pinv(const Tensor& a) {
   const DType d = a.dtype();
   const bool fine = a.dim() >= 2 && (d == DType::Float || d == DType::Double || is_complex(d));
-  check(fine, "linalg.pinv(", d, "{", a.sizes(), "}): expected a tensor with 2 or more dimensions of "
+  check(fine, "linalg.pinv(", d, "{", a.sizes(),
+        "}): expected a tensor with 2 or more dimensions of "
         "float, double, cfloat or cdouble types");
 }
 static Tensor number_or_none(std::optional<double> v) {

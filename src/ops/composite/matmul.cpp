@@ -211,7 +211,8 @@ static Tensor chain(const std::vector<Tensor>& m) {
       const size_t j = i + length - 1;
       cost[i * n + j] = -1;
       for (size_t k = i; k < j; ++k) {
-        const double c = cost[i * n + k] + cost[(k + 1) * n + j] + side(i) * side(k + 1) * side(j + 1);
+        const double c =
+            cost[i * n + k] + cost[(k + 1) * n + j] + side(i) * side(k + 1) * side(j + 1);
         if (cost[i * n + j] >= 0 && c >= cost[i * n + j]) continue;
         cost[i * n + j] = c;
         cut[i * n + j] = k;
@@ -261,8 +262,10 @@ Tensor chain_matmul(TensorList matrices) {
 }
 
 Tensor linalg_vecdot(const Tensor& x, const Tensor& y, int64_t dim) {
-  check_implemented(x.is_complex() || x.is_floating(), "linalg.vecdot: Expected a floating point or "
-                    "complex tensor as input. Got ", x.dtype());
+  check_implemented(x.is_complex() || x.is_floating(),
+                    "linalg.vecdot: Expected a floating point or "
+                    "complex tensor as input. Got ",
+                    x.dtype());
   check(x.dtype() == y.dtype(), "linalg.vecdot: Expected x and y to have the same dtype, but found "
         "x of type ", x.dtype(), " and y of type ", y.dtype(), " instead");
   return rl::sum(conj_if(x) * y, IntRef({dim}), false, std::nullopt);
@@ -270,9 +273,10 @@ Tensor linalg_vecdot(const Tensor& x, const Tensor& y, int64_t dim) {
 
 Tensor cross(const Tensor& self, const Tensor& other, std::optional<int64_t> dim) {
   if (dim) return rl::linalg_cross(self, other, *dim);
-  warn("Using torch.cross without specifying the dim arg is deprecated.\nPlease either pass the dim "
-       "explicitly or simply use torch.linalg.cross.\nThe default value of dim will change to agree "
-       "with that of linalg.cross in a future release.");
+  warn(
+      "Using torch.cross without specifying the dim arg is deprecated.\nPlease either pass the dim "
+      "explicitly or simply use torch.linalg.cross.\nThe default value of dim will change to agree "
+      "with that of linalg.cross in a future release.");
   for (int64_t d = 0; d < self.dim(); ++d)
     if (self.size(d) == 3) return rl::linalg_cross(self, other, d);
   fail("no dimension of size 3 in input");
@@ -286,9 +290,12 @@ static Tensor identity_like(const Tensor& a) {
 }
 
 Tensor linalg_matrix_power(const Tensor& self, int64_t n) {
-  check(self.dim() >= 2, "linalg.matrix_power: The input tensor A must have at least 2 dimensions.");
-  check(self.size(-1) == self.size(-2), "linalg.matrix_power: A must be batches of square matrices, "
-        "but they are ", self.size(-2), " by ", self.size(-1), " matrices");
+  check(self.dim() >= 2,
+        "linalg.matrix_power: The input tensor A must have at least 2 dimensions.");
+  check(self.size(-1) == self.size(-2),
+        "linalg.matrix_power: A must be batches of square matrices, "
+        "but they are ",
+        self.size(-2), " by ", self.size(-1), " matrices");
   if (n == 0) return identity_like(self);
   Tensor base = n < 0 ? rl::linalg_inv(self) : self;
   if (n == 1) return rl::clone(base);
@@ -314,7 +321,8 @@ Tensor cdist(const Tensor& x1, const Tensor& x2, double p, std::optional<int64_t
   check(p >= 0, "cdist only supports non-negative p values");
   check(x1.is_floating(), "cdist only supports floating-point dtypes, X1 got: ", x1.dtype());
   check(x2.is_floating(), "cdist only supports floating-point dtypes, X2 got: ", x2.dtype());
-  check(!mode || (*mode >= 0 && *mode <= 2), "possible modes: 0, 1, 2, but was: ", mode.value_or(0));
+  check(!mode || (*mode >= 0 && *mode <= 2),
+        "possible modes: 0, 1, 2, but was: ", mode.value_or(0));
   return rl::_cdist_forward(x1, x2, p, mode);
 }
 

@@ -34,7 +34,8 @@ std::tuple<Tensor, Tensor, Tensor> lstm_step_grad(const Tensor& gh, const Tensor
   const Scalar one(1.0);
   const Tensor d = gc + gh * o * (one - t * t);
   const Tensor dsum = rl::cat(std::vector<Tensor>{d * g * i * (one - i), d * c0 * f * (one - f),
-                                                  d * i * (one - g * g), gh * t * o * (one - o)}, 1);
+                                                  d * i * (one - g * g), gh * t * o * (one - o)},
+                              1);
   return {dsum, dsum, d * f};
 }
 
@@ -206,8 +207,9 @@ std::tuple<Tensor, Tensor, Tensor> run_batch(const Network& net, const Tensor& i
 std::tuple<Tensor, Tensor, Tensor> run_data(const Network& net, const Tensor& data,
                                             const Tensor& batch_sizes, const Tensor& h,
                                             const Tensor& c) {
-  check(batch_sizes.dim() == 1 && batch_sizes.dtype() == DType::Int64 && batch_sizes.is_contiguous(),
-        "batch_sizes should be a 1-D contiguous int64 tensor");
+  check(
+      batch_sizes.dim() == 1 && batch_sizes.dtype() == DType::Int64 && batch_sizes.is_contiguous(),
+      "batch_sizes should be a 1-D contiguous int64 tensor");
   const int64_t* p = batch_sizes.data<int64_t>();
   const std::vector<int64_t> sizes(p, p + batch_sizes.numel());
   check(!sizes.empty(), "batch_sizes must not be empty");

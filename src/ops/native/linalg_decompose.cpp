@@ -215,9 +215,10 @@ std::tuple<Tensor, Tensor, Tensor> _linalg_svd(const Tensor& a, bool full, bool 
   Tensor info = empty_info(batch, a.device());
   visit(Types{}, a.dtype(), "linalg_svd_cpu", [&]<class T>() {
     if (!all_finite(x.data<T>(), x.numel()))
-      throw_error(ErrorKind::Linalg, str("linalg.svd: ", batch.empty() ? "" : "(Batch element 0): ",
-                                         "The algorithm failed to converge because the input matrix "
-                                         "contained non-finite values."));
+      throw_error(ErrorKind::Linalg,
+                  str("linalg.svd: ", batch.empty() ? "" : "(Batch element 0): ",
+                      "The algorithm failed to converge because the input matrix "
+                      "contained non-finite values."));
     each(batch_count(a), 10 * m * n * k, [&](int64_t i) {
       info.data<int32_t>()[i] = lapack::gesdd<T>(
           !compute_uv ? 'N' : full ? 'A' : 'S', int(m), int(n), matrix_at<T>(x, i), ld(x),
@@ -322,7 +323,8 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> linalg_lstsq(const Tensor& a, const T
   q.a = column_copy(expand(a, with_batch(batch, {m, n})));
   q.b = empty_columns(batch, std::max(m, n), k, a.dtype(), a.device());
   zero_tensor(q.b);
-  if (right.numel() > 0) copy_tensor(narrow(q.b, -2, 0, m), expand(right, with_batch(batch, {m, k})));
+  if (right.numel() > 0)
+    copy_tensor(narrow(q.b, -2, 0, m), expand(right, with_batch(batch, {m, k})));
   const bool values = q.driver == "gelsd" || q.driver == "gelss";
   const DType real = to_real(a.dtype());
   q.rank = q.driver == "gels" ? empty_tensor({0}, DType::Int64, a.device())
@@ -337,8 +339,9 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> linalg_lstsq(const Tensor& a, const T
       });
     });
     check_info(info, "torch.linalg.lstsq", [](int64_t) {
-      return std::string("The least squares solution could not be computed because the input matrix "
-                         "does not have full rank.");
+      return std::string(
+          "The least squares solution could not be computed because the input matrix "
+          "does not have full rank.");
     });
   }
   const Tensor residuals = residuals_of(q, n);

@@ -131,7 +131,8 @@ void exponential(Matrix<T>& a, int n) {
     return;
   }
   int squarings = 0;
-  if (norm > 5.371920351148152) squarings = std::max(0, int(std::ceil(std::log2(norm / 5.371920351148152))));
+  if (norm > 5.371920351148152)
+    squarings = std::max(0, int(std::ceil(std::log2(norm / 5.371920351148152))));
   for (T& x : a) x *= std::ldexp(1.0, -squarings);
   const Matrix<T> a2 = multiply(a, a, n), a4 = multiply(a2, a2, n), a6 = multiply(a2, a4, n);
   const size_t size = a.size();
@@ -162,8 +163,10 @@ void exponential(Matrix<T>& a, int n) {
 
 Tensor linalg_matrix_exp(const Tensor& a) {
   check_square(a, "linalg.matrix_exp");
-  check_implemented(a.is_floating() || a.is_complex(), "linalg.matrix_exp: Expected a floating point "
-                    "or complex tensor as input. Got ", a.dtype());
+  check_implemented(a.is_floating() || a.is_complex(),
+                    "linalg.matrix_exp: Expected a floating point "
+                    "or complex tensor as input. Got ",
+                    a.dtype());
   const int64_t n = rows(a);
   if (a.is_meta() || a.numel() == 0) return empty_tensor(a.sizes(), a.dtype(), a.device());
   const DType wide = a.is_complex() ? DType::ComplexDouble : DType::Double;

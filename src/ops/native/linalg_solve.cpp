@@ -169,7 +169,8 @@ Tensor cholesky_inverse(const Tensor& a, bool upper) {
         for (int64_t r = 0; r < c; ++r) {
           T& high = x[c * n + r];
           T& low = x[r * n + c];
-          if constexpr (is_complex(dtype_of<T>)) (upper ? low : high) = std::conj(upper ? high : low);
+          if constexpr (is_complex(dtype_of<T>))
+            (upper ? low : high) = std::conj(upper ? high : low);
           else (upper ? low : high) = upper ? high : low;
         }
     });
@@ -251,8 +252,9 @@ std::tuple<Tensor, Tensor, Tensor> linalg_ldl_factor_ex(const Tensor& a, bool he
 Tensor linalg_ldl_solve(const Tensor& ldl, const Tensor& pivots, const Tensor& b, bool hermitian) {
   check_square(ldl, "torch.linalg.ldl_solve", "LD");
   check_dtype(ldl, "torch.linalg.ldl_solve");
-  check(b.dim() >= 2, "torch.linalg.ldl_solve: Expected B to have at least 2 dimensions, but it has ",
-        b.dim(), " dimensions instead");
+  check(b.dim() >= 2,
+        "torch.linalg.ldl_solve: Expected B to have at least 2 dimensions, but it has ", b.dim(),
+        " dimensions instead");
   check(rows(ldl) == rows(b), "torch.linalg.ldl_solve: Incompatible shapes of A and B for the "
         "equation AX = B (", rows(ldl), "x", cols(ldl), " and ", rows(b), "x", cols(b), ")");
   check(pivots.dtype() == DType::Int32, "torch.linalg.ldl_solve: Expected pivots to be integers. "

@@ -26,7 +26,8 @@ std::tuple<Tensor, Tensor, Tensor> _lstm_step(const Tensor& a, const Tensor& b, 
   const DType d = a.dtype(), compute = opmath(d);
   const int64_t rows = c0.size(0), n = c0.size(1);
   Tensor gates = empty_tensor({rows, 4 * n}, compute, a.device());
-  Tensor h = empty_tensor({rows, n}, compute, a.device()), c = empty_tensor({rows, n}, compute, a.device());
+  Tensor h = empty_tensor({rows, n}, compute, a.device()),
+         c = empty_tensor({rows, n}, compute, a.device());
   if (!a.is_meta() && c.numel() > 0) {
     const Tensor x = ready(a, compute), y = ready(b, compute), z = ready(c0, compute);
     for_rows(rows, n, [&](int64_t begin, int64_t end) {
