@@ -354,9 +354,8 @@ def emit(family, entries):
         for f in forms:
             key = (id(f.e), f.inplace, f.out, f.factory)
             if key not in done:
-                done[key] = (
-                    f"do_{ident(f.e)}" + "_inplace" * f.inplace + "_out" * f.out + "_new" * f.factory
-                )
+                suffix = "_inplace" * f.inplace + "_out" * f.out + "_new" * f.factory
+                done[key] = f"do_{ident(f.e)}{suffix}"
                 out += f.body(done[key])
             bodies[id(f)] = done[key]
     for key, forms in groups.items():

@@ -126,7 +126,7 @@ Tensor cumprod_grad(const Tensor& grad, const Tensor& x, const Tensor& y, int64_
 
 Tensor logcumsumexp_grad(const Tensor& grad, const Tensor& x, const Tensor& y, int64_t dim) {
   if (x.dim() == 0 || x.numel() == 0) return grad;
-  if (grad.is_complex())
+  if (grad.is_complex() || tls.grad_mode)  // a form that is differentiable again
     return conj_if(rl::exp(x)) * reverse_cumsum(grad * conj_if(rl::exp(-y)), dim);
   // The positive and the negative part separately, in the logarithmic domain.
   auto part = [&](const Tensor& g) {
