@@ -2,17 +2,62 @@
 
 All error messages about entries live here; each carries the file and line of the entry.
 """
+
 import re
 import yaml
 
-KEYS = {"op", "variants", "aliases", "python", "kind", "dtypes", "kernel", "infer", "impl", "layout", "grad",
-        "nondiff", "node", "autocast", "onnx", "samples", "doc", "decompose", "jvp", "batch", "random",
-        "attrs", "promote", "result", "fixed", "cost", "error_name"}
-PYTHON_KEYS = {"module", "name", "slots", "varargs", "factory", "list", "hidden", "manual", "order", "rename", "when"}
+KEYS = {
+    "op",
+    "variants",
+    "aliases",
+    "python",
+    "kind",
+    "dtypes",
+    "kernel",
+    "infer",
+    "impl",
+    "layout",
+    "grad",
+    "nondiff",
+    "node",
+    "autocast",
+    "onnx",
+    "samples",
+    "doc",
+    "decompose",
+    "jvp",
+    "batch",
+    "random",
+    "attrs",
+    "promote",
+    "result",
+    "fixed",
+    "cost",
+    "error_name",
+}
+PYTHON_KEYS = {
+    "module",
+    "name",
+    "slots",
+    "varargs",
+    "factory",
+    "list",
+    "hidden",
+    "manual",
+    "order",
+    "rename",
+    "when",
+}
 KINDS = {"pointwise", "structured", "view", "composite"}
 VARIANTS = {"function", "method", "inplace", "inplace_function", "out"}
-AUTOCAST = {"low": "Low", "fp32": "Fp32", "promote": "Promote", "fp32_set_dtype": "Fp32SetDtype",
-            "banned": "Banned", None: "None"}
+AUTOCAST = {
+    "low": "Low",
+    "fp32": "Fp32",
+    "promote": "Promote",
+    "fp32_set_dtype": "Fp32SetDtype",
+    "banned": "Banned",
+    None: "None",
+}
 
 # schema type -> (C++ parameter type, storage type in a node, binder kind)
 TYPES = {
@@ -42,11 +87,21 @@ TYPES = {
     "device?": ("std::optional<Device>", "std::optional<Device>", "DeviceOpt"),
     "layout?": ("std::optional<Layout>", "std::optional<Layout>", "LayoutOpt"),
     "memory_format": ("MemoryFormat", "MemoryFormat", "MemoryFormat"),
-    "memory_format?": ("std::optional<MemoryFormat>", "std::optional<MemoryFormat>", "MemoryFormatOpt"),
+    "memory_format?": (
+        "std::optional<MemoryFormat>",
+        "std::optional<MemoryFormat>",
+        "MemoryFormatOpt",
+    ),
     "Generator?": ("Generator*", "Generator*", "GeneratorOpt"),
 }
-RETURNS = {"Tensor": "Tensor", "Tensor[]": "std::vector<Tensor>", "bool": "bool", "int": "int64_t",
-           "float": "double", "Scalar": "Scalar"}
+RETURNS = {
+    "Tensor": "Tensor",
+    "Tensor[]": "std::vector<Tensor>",
+    "bool": "bool",
+    "int": "int64_t",
+    "float": "double",
+    "Scalar": "Scalar",
+}
 
 
 class EntryError(Exception):
@@ -68,7 +123,9 @@ class Arg:
         return self.type in ("Tensor[]", "Tensor?[]")
 
     def cpp_default(self):
-        return None if self.default is None else cpp_default(self.type, self.default, self.list_size)
+        return (
+            None if self.default is None else cpp_default(self.type, self.default, self.list_size)
+        )
 
 
 def cpp_default(type_, text, list_size):
@@ -93,7 +150,10 @@ def cpp_default(type_, text, list_size):
     if type_.startswith("str"):
         return '"' + text.strip("'\"") + '"'
     if type_.startswith("memory_format"):
-        return "MemoryFormat::" + {"contiguous_format": "Contiguous", "preserve_format": "Preserve"}[text]
+        return (
+            "MemoryFormat::"
+            + {"contiguous_format": "Contiguous", "preserve_format": "Preserve"}[text]
+        )
     return text
 
 
@@ -123,7 +183,10 @@ def split_top(text):
     return out
 
 
-ARG = re.compile(r"^(?P<type>[A-Za-z_|]+(\([a-z!*]+\))?(\[\d*\])?\??(\[\d*\])?\??)\s+(?P<name>\w+)(\s*=\s*(?P<default>.+))?$")
+ARG = re.compile(
+    r"^(?P<type>[A-Za-z_|]+(\([a-z!*]+\))?(\[\d*\])?\??(\[\d*\])?\??)"
+    r"\s+(?P<name>\w+)(\s*=\s*(?P<default>.+))?$"
+)
 
 
 def parse_type(text, fail):
@@ -157,7 +220,9 @@ class Entry:
                 self.fail(f"unknown key 'python.{k}'")
         self.aliases = data.get("aliases", [])
         self.parse_grad()
-        self.autocast = AUTOCAST.get(data.get("autocast")) or self.fail(f"unknown autocast rule {data['autocast']}")
+        self.autocast = AUTOCAST.get(data.get("autocast")) or self.fail(
+            f"unknown autocast rule {data['autocast']}"
+        )
         self.doc = data.get("doc") or self.fail("missing key 'doc'")
         if not self.internal and "samples" not in data:
             self.fail("missing key 'samples'")
@@ -185,9 +250,12 @@ class Entry:
             t, size, alias = parse_type(am.group("type"), self.fail)
             self.args.append(Arg(t, am.group("name"), am.group("default"), kw, size, alias))
         self.parse_returns(m.group(5).strip())
-        self.base = self.name.rstrip("_") if self.name.endswith("_") and not self.name.endswith("__") else self.name
+        self.base = (
+            self.name.rstrip("_")
+            if self.name.endswith("_") and not self.name.endswith("__")
+            else self.name
+        )
         self.inplace_only = self.name != self.base
-
 
     def parse_returns(self, text):
         self.fields = []
@@ -227,7 +295,11 @@ class Entry:
                 if g not in names or not (names[g].is_tensor or names[g].is_list):
                     self.fail(f"grad: '{g}' is no tensor argument")
             self.grads.append((group, " ".join(str(formula).split())))
-        if self.kind in ("pointwise", "structured", "view") and not self.grads and not self.data.get("nondiff"):
+        if (
+            self.kind in ("pointwise", "structured", "view")
+            and not self.grads
+            and not self.data.get("nondiff")
+        ):
             self.fail("needs 'grad' or 'nondiff: true'")
         self.diff_args = [a for a in self.args if any(a.name in g for g, _ in self.grads)]
 
@@ -255,7 +327,9 @@ class Lines(yaml.SafeLoader):
         for key, _ in node.value:
             k = self.construct_object(key, deep=True)
             if k in seen:
-                raise EntryError(f"{node.start_mark.name}:{key.start_mark.line + 1}: duplicate key '{k}'")
+                raise EntryError(
+                    f"{node.start_mark.name}:{key.start_mark.line + 1}: duplicate key '{k}'"
+                )
             seen.add(k)
         out = super().construct_mapping(node, deep=deep)
         if "op" in out:
@@ -270,4 +344,7 @@ def load(path):
             data = loader.get_single_data() or []
         except yaml.YAMLError as e:
             raise EntryError(str(e)) from None
-    return [Entry({k: v for k, v in d.items() if k != "__line__"}, path, d.get("__line__", 0)) for d in data]
+    return [
+        Entry({k: v for k, v in d.items() if k != "__line__"}, path, d.get("__line__", 0))
+        for d in data
+    ]

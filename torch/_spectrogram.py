@@ -76,7 +76,8 @@ def stft(input, n_fft, hop_length=None, win_length=None, window=None, center=Tru
     if return_complex is None:
         if not (input.is_complex() or window is not None and window.is_complex()):
             raise RuntimeError("stft requires the return_complex parameter be given for real "
-                               "inputs, and will further require that return_complex=True in a future "
+                               "inputs, and will further require that return_complex=True in a "
+                               "future "
                                "PyTorch release.")
         return_complex = True
     _check_stft(input, n_fft, hop_length, win_length, window, lambda: _describe(

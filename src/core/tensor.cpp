@@ -86,7 +86,8 @@ Tensor empty_format(IntRef sizes, DType dtype, Device device, MemoryFormat f) {
 
 namespace {
 
-// Should dimension a (now faster) change places with b? 1: yes, -1: no, 0: strides of 0 do not tell.
+// Should dimension a (now faster) change places with b? 1: yes, -1: no, 0: strides of 0 do not
+// tell.
 int compare_dims(const Tensor& t, int64_t a, int64_t b) {
   const int64_t x = t.strides()[size_t(a)], y = t.strides()[size_t(b)];
   if (x == 0 || y == 0) return 0;

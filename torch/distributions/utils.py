@@ -87,7 +87,8 @@ class _lazy_property_and_property(lazy_property, property):
 def vec_to_tril_matrix(vec, diag=0):
     """Vectors (..., k) -> lower triangular matrices (..., n, n), filled row by row.
 
-    `diag` (0 or below) is the highest filled diagonal. Raises ValueError if k fills no such triangle.
+    `diag` (0 or below) is the highest filled diagonal.
+    Raises ValueError if k fills no such triangle.
     """
     size = vec.shape[-1]
     # With m = n + diag <= n the triangle has m (m + 1) / 2 entries.

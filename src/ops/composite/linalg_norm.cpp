@@ -96,7 +96,8 @@ Tensor matrix_norm_str(const Tensor& self, std::string_view order, IntRef dim, b
   }
   const Tensor a = to_back(converted(self, dtype), dim);
   refuse_low(a, "linalg.matrix_norm");
-  const Tensor out = rl::sum(rl::linalg_svdvals(a, std::nullopt), IntRef({-1}), false, std::nullopt);
+  const Tensor out =
+      rl::sum(rl::linalg_svdvals(a, std::nullopt), IntRef({-1}), false, std::nullopt);
   return put_back(out, self, dim, keepdim);
 }
 
@@ -126,7 +127,8 @@ Tensor norm_str(const Tensor& self, std::string_view order, std::optional<IntRef
 }
 
 Tensor nuclear_norm(const Tensor& self, bool keepdim) {
-  return rl::linalg_matrix_norm(self, std::string_view("nuc"), IntRef({-2, -1}), keepdim, std::nullopt);
+  return rl::linalg_matrix_norm(self, std::string_view("nuc"), IntRef({-2, -1}), keepdim,
+                                std::nullopt);
 }
 Tensor nuclear_norm_dim(const Tensor& self, IntRef dim, bool keepdim) {
   return rl::linalg_matrix_norm(self, std::string_view("nuc"), dim, keepdim, std::nullopt);
@@ -139,7 +141,8 @@ Tensor frobenius_norm(const Tensor& self, IntRef dim, bool keepdim) {
 }
 
 Tensor norm_except_dim(const Tensor& v, int64_t pow, int64_t dim) {
-  if (dim == -1) return rl::linalg_vector_norm(v, Scalar(double(pow)), std::nullopt, false, std::nullopt);
+  if (dim == -1)
+    return rl::linalg_vector_norm(v, Scalar(double(pow)), std::nullopt, false, std::nullopt);
   const int64_t keep = wrap_dim(dim, v.dim());
   Dims dims;
   for (int64_t d = 0; d < v.dim(); ++d)
@@ -185,8 +188,10 @@ Tensor linalg_matmul(const Tensor& self, const Tensor& other) { return rl::matmu
 
 Tensor linalg_vander(const Tensor& x, std::optional<int64_t> count) {
   check_implemented(is_integral(x.dtype()) || is_complex(x.dtype()) || x.dtype() == DType::Float ||
-                    x.dtype() == DType::Double, "linalg.vander supports floating point, complex, and "
-                    "integer tensors, but got ", x.dtype());
+                        x.dtype() == DType::Double,
+                    "linalg.vander supports floating point, complex, and "
+                    "integer tensors, but got ",
+                    x.dtype());
   const int64_t n = count ? *count : x.dim() ? x.size(-1) : 1;
   check(n > 1, "N must be greater than 1.");
   if (x.dim() == 0) return composite::linalg_vander(rl::unsqueeze(x, 0), n);
@@ -214,7 +219,8 @@ static Tensor norm_times_inverse(const Tensor& a, Norm&& norm) {
 }
 
 static Tensor empty_cond(const Tensor& a) {
-  return rl::full(a.sizes().slice(0, size_t(a.dim()) - 2), Scalar(0), to_real(a.dtype()), a.device());
+  return rl::full(a.sizes().slice(0, size_t(a.dim()) - 2), Scalar(0), to_real(a.dtype()),
+                  a.device());
 }
 
 Tensor linalg_cond(const Tensor& self, const std::optional<Scalar>& p) {
