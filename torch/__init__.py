@@ -83,6 +83,7 @@ for _module, _names in {
     "torch.autograd.anomaly_mode": "",
     "torch.amp": "GradScaler autocast",
     "torch.func": "vmap",
+    "torch._removed": "symeig eig solve lstsq matrix_rank",
     "torch.jit": "ScriptFunction ScriptModule fork wait",
     "torch.futures": "Future",
     "torch.functional": "align_tensors atleast_1d atleast_2d atleast_3d block_diag "

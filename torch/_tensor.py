@@ -211,6 +211,32 @@ def _method_of(name, path="torch.functional"):
 
 
 _FUNCTIONAL = ("norm", "unique", "unique_consecutive", "stft", "istft", "lu")
+_REMOVED = ("symeig", "eig", "solve", "lstsq")
+
+
+def resize(self, *sizes):
+    """Another shape for the same number of elements (deprecated: use `reshape`)."""
+    import warnings
+
+    warnings.warn("non-inplace resize is deprecated", stacklevel=2)
+    if len(sizes) == 1 and not isinstance(sizes[0], int):
+        sizes = tuple(sizes[0])
+    wanted = 1
+    for n in sizes:
+        wanted *= n
+    if wanted != self.numel():
+        raise RuntimeError(
+            f"requested resize to {'x'.join(map(str, sizes))} ({wanted} elements in total), but "
+            f"the given tensor has a size of {'x'.join(map(str, self.shape))} ({self.numel()} "
+            "elements). autograd's resize can only change the shape of a given tensor, while "
+            "preserving the number of elements. "
+        )
+    return self.contiguous().view(sizes)
+
+
+def resize_as(self, tensor):
+    """`resize` to the shape of another tensor."""
+    return resize(self, *tensor.shape)
 
 
 def is_nonzero(self):
@@ -504,7 +530,7 @@ _METHODS = (
     "__iter__ __contains__ __reversed__ apply_ map_ map2_ numpy __array__ __array_wrap__ "
     "__dlpack__ __dlpack_device__ type_as get_device ipu xpu mtia pin_memory storage "
     "_typed_storage storage_type is_shared share_memory_ record_stream const_data_ptr dim_order "
-    "is_set_to is_distributed module_load _reduce_ex_internal __torch_function__"
+    "resize resize_as is_set_to is_distributed module_load _reduce_ex_internal __torch_function__"
 )
 
 
@@ -518,6 +544,9 @@ def _install():
     for name in _FUNCTIONAL:
         if not hasattr(Tensor, name):
             setattr(Tensor, name, _method_of(name))
+    for name in _REMOVED:
+        if not hasattr(Tensor, name):
+            setattr(Tensor, name, _method_of(name, "torch._removed"))
     if not hasattr(Tensor, "is_nonzero"):
         Tensor.is_nonzero = is_nonzero
     Tensor.type = _type_method

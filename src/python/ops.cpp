@@ -26,7 +26,7 @@ Tensor call_tensor(const char* name, const char* overload, Stack arguments) {
 
 Tensor numpy_T(const Tensor& t) {
   static bool said = false;
-  if (t.dim() > 2)
+  if (t.dim() != 2 && t.dim() != 0)
     warn_once(said, "The use of `x.T` on tensors of dimension other than 2 to reverse their shape "
               "is deprecated and it will throw an error in a future release. Consider `x.mT` to "
               "transpose batches of matrices or `x.permute(*torch.arange(x.ndim - 1, -1, -1))` to "
