@@ -1,11 +1,11 @@
-"""Functions that PyTorch removed in 1.9 and whose names still answer: with an error that says what to
-call instead.
+"""Functions that PyTorch removed in 1.9 and whose names still answer: with an error that says what
+to call instead.
 """
 
 _GONE = "This function was deprecated since version 1.9 and is now removed."
 _INSTEAD = {
-    "symeig": "torch.linalg.eigh(A, UPLO='U' if upper else 'L') or torch.linalg.eigvalsh; they read "
-              "the lower triangle by default",
+    "symeig": "torch.linalg.eigh(A, UPLO='U' if upper else 'L') or torch.linalg.eigvalsh; they "
+              "read the lower triangle by default",
     "eig": "torch.linalg.eig(A) or torch.linalg.eigvals(A), which return complex tensors",
     "solve": "torch.linalg.solve(A, B); mind the order of the arguments",
     "lstsq": "torch.linalg.lstsq(A, B).solution; mind the order of the arguments",
