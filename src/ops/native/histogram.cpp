@@ -234,6 +234,27 @@ std::tuple<Tensor, Tensor> histogram_count(const Tensor& self, int64_t bins,
   return {hist, edges[0]};
 }
 
+namespace {
+
+// 16-bit types round after every operation and count in their own precision.
+template <class T>
+void count_rounded(const Tensor& self, int64_t bins, Range r, const Tensor& hist) {
+  auto rounded = [](float v) { return float(T(v)); };
+  const T* p = self.data<T>();
+  T* to = hist.data<T>();
+  const float first = rounded(float(r.low)), last = rounded(float(r.high));
+  const float width = rounded(last - first), number = rounded(float(bins));
+  for (int64_t i = 0; i < self.numel(); ++i) {
+    const float v = float(p[i]);
+    if (!(v >= first && v <= last)) continue;
+    const float at = rounded(rounded(rounded(v - first) * number) / width);
+    const int64_t bin = std::clamp<int64_t>(int64_t(at), 0, bins - 1);
+    to[bin] = T(float(to[bin]) + 1.0f);
+  }
+}
+
+}  // namespace
+
 Tensor histc(const Tensor& self, int64_t bins, const Scalar& min, const Scalar& max) {
   const DType d = self.dtype();
   if (!is_floating(d)) dtype_not_implemented("histogram_cpu", d);
@@ -253,6 +274,13 @@ Tensor histc(const Tensor& self, int64_t bins, const Scalar& min, const Scalar& 
       r.high,
         "] is not finite");
   check(r.low < r.high, "torch.histc: max must be larger than min");
+  if (d == DType::Half || d == DType::BFloat16) {
+    Tensor hist = full({bins}, Scalar(0), d, self.device());
+    visit(TypeList<half, bfloat16>{}, d, "histogram_cpu", [&]<class T>() {
+      count_rounded<T>(contiguous(self), bins, r, hist);
+    });
+    return hist;
+  }
   const Tensor edges = uniform_edges(bins, r, points.dtype());
   return to_dtype(run(points, Tensor(), {edges}, true, false, false), d);
 }
