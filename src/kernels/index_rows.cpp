@@ -16,6 +16,8 @@ void gather_as(void* out, int64_t out_step, const void* in, RowPlaces p, int64_t
   const T* from = static_cast<const T*>(in);
   if (!p.at && p.step == 1 && out_step == 1) {
     std::memcpy(to, from, size_t(n) * sizeof(T));
+  } else if (!p.at && p.step == -1 && out_step == 1) {
+    for (int64_t j = 0; j < n; ++j) to[j] = from[-j];
   } else if (!p.at) {
     for (int64_t j = 0; j < n; ++j) to[j * out_step] = from[j * p.step];
   } else if (p.step == 0 && p.scale == 1 && out_step == 1) {

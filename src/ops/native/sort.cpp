@@ -67,6 +67,24 @@ std::tuple<Tensor, Tensor> sort(const Tensor& self, int64_t dim, bool descending
 }
 
 // ---- topk
+namespace {
+
+// The elements that can be among the first `take`, in their order. Those that are not smaller than
+// the `take`-th of the beginning would never enter the heap of a partial sort.
+void candidates(const std::vector<uint64_t>& keys, int64_t take, std::vector<Pair>& out) {
+  const size_t n = keys.size(), chunk = std::min(n, size_t(std::max<int64_t>(4096, take * 8)));
+  out.clear();
+  for (size_t i = 0; i < chunk; ++i) out.emplace_back(keys[i], int64_t(i));
+  if (chunk == n) return;
+  std::vector<uint64_t> begin(keys.begin(), keys.begin() + ptrdiff_t(chunk));
+  std::nth_element(begin.begin(), begin.begin() + take - 1, begin.end());
+  const uint64_t limit = begin[size_t(take - 1)];
+  for (size_t i = chunk; i < n; ++i)
+    if (keys[i] < limit) out.emplace_back(keys[i], int64_t(i));
+}
+
+}  // namespace
+
 std::tuple<Tensor, Tensor> topk(const Tensor& self, int64_t k, int64_t dim, bool largest,
     bool sorted) {
   const int64_t d = wrap_dim(dim, self.dim()), n = line_size(self, d);
@@ -82,15 +100,17 @@ std::tuple<Tensor, Tensor> topk(const Tensor& self, int64_t k, int64_t dim, bool
   const Lines from(self, d, 1), to(values, d, 1), at(indices, d, 1);
   for_lines(line_count(self, d), n, [&](int64_t begin, int64_t end) {
     std::vector<uint64_t> keys(static_cast<size_t>(n));
-    std::vector<Pair> queue(static_cast<size_t>(n));
+    std::vector<Pair> queue;
     for (int64_t l = begin; l < end; ++l) {
       const char* in = from.line(l);
       sort_keys(self.dtype(), in, from.step(), n, largest, keys.data());
-      for (int64_t i = 0; i < n; ++i) queue[size_t(i)] = {keys[size_t(i)], i};
-      const auto first = queue.begin();
       if (take * 64 <= n) {  // a heap of the few is cheaper than parting the line
-        std::partial_sort(first, first + take, queue.end(), by_key);
+        candidates(keys, take, queue);
+        std::partial_sort(queue.begin(), queue.begin() + take, queue.end(), by_key);
       } else {
+        queue.resize(size_t(n));
+        for (int64_t i = 0; i < n; ++i) queue[size_t(i)] = {keys[size_t(i)], i};
+        const auto first = queue.begin();
         std::nth_element(first, first + take - 1, queue.end(), by_key);
         if (sorted) std::sort(first, first + take - 1, by_key);
       }
