@@ -225,7 +225,7 @@ class CatTransform(_SequenceTransform):
         super().__init__(tseq, dim, cache_size)
         self.lengths = [1] * len(self.transforms) if lengths is None else list(lengths)
         assert len(self.lengths) == len(self.transforms), (
-            f"lengths must have length {len(self.transforms)}, got {len(self.lengths)}")
+            f"lengths ({len(self.lengths)}) must match transforms ({len(self.transforms)})")
 
     def _expected(self):
         return self.length

@@ -388,7 +388,7 @@ class _Cat(_Sequence):
         super().__init__(cseq, dim)
         self.lengths = [1] * len(self.cseq) if lengths is None else list(lengths)
         assert len(self.lengths) == len(self.cseq), (
-            f"lengths must have length {len(self.cseq)}, got {len(self.lengths)}")
+            f"lengths ({len(self.lengths)}) must match cseq ({len(self.cseq)})")
 
     @property
     def event_dim(self):
@@ -396,7 +396,7 @@ class _Cat(_Sequence):
 
     def check(self, value):
         assert -value.dim() <= self.dim < value.dim(), (
-            f"dim {self.dim} out of range for tensor with {value.dim()} dimensions")
+            f"dim {self.dim} out of range for value with {value.dim()} dimensions")
         checks, start = [], 0
         for constraint, length in zip(self.cseq, self.lengths):
             checks.append(constraint.check(value.narrow(self.dim, start, length)))
@@ -414,7 +414,7 @@ class _Stack(_Sequence):
 
     def check(self, value):
         assert -value.dim() <= self.dim < value.dim(), (
-            f"dim {self.dim} out of range for tensor with {value.dim()} dimensions")
+            f"dim {self.dim} out of range for value with {value.dim()} dimensions")
         slices = value.unbind(self.dim)
         return torch.stack([c.check(v) for v, c in zip(slices, self.cseq)], self.dim)
 

@@ -64,10 +64,11 @@ class Dirichlet(ExponentialFamily):
     def mode(self):
         shifted = (self.concentration - 1).clamp(min=0.0)
         mode = shifted / shifted.sum(-1, True)
-        # With all concentrations below 1 the density peaks at a corner.
+        # With all concentrations below 1 the density peaks at every corner; this is the first.
         corner = (self.concentration < 1).all(-1, keepdim=True)
-        peak = torch.nn.functional.one_hot(self.concentration.argmax(-1), mode.shape[-1])
-        return torch.where(corner, peak.to(mode), mode)
+        index = mode.argmax(-1, keepdim=True)
+        peak = torch.zeros_like(mode).scatter(-1, index, 1.0)
+        return torch.where(corner, peak, mode)
 
     @property
     def variance(self):

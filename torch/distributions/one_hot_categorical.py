@@ -4,9 +4,14 @@ import torch
 from torch.distributions import constraints
 from torch.distributions.categorical import Categorical
 from torch.distributions.distribution import Distribution
-from torch.nn.functional import one_hot
 
 __all__ = ["OneHotCategorical", "OneHotCategoricalStraightThrough"]
+
+
+def _one_hot(indices, like):
+    """One-hot vectors as long as the last dimension of `like`, and of its dtype."""
+    zeros = like.new_zeros(indices.shape + like.shape[-1:])
+    return zeros.scatter_(-1, indices.unsqueeze(-1), 1)
 
 
 class OneHotCategorical(Distribution):
@@ -48,7 +53,7 @@ class OneHotCategorical(Distribution):
 
     @property
     def mode(self):
-        return one_hot(self._categorical.mode, self.probs.shape[-1]).to(self.probs)
+        return _one_hot(self._categorical.mode, self.probs)
 
     @property
     def variance(self):
@@ -60,7 +65,7 @@ class OneHotCategorical(Distribution):
 
     def sample(self, sample_shape=torch.Size()):
         indices = self._categorical.sample(torch.Size(sample_shape))
-        return one_hot(indices, self._categorical._num_events).to(self.probs)
+        return _one_hot(indices, self._param)
 
     def log_prob(self, value):
         if self._validate_args:

@@ -87,15 +87,15 @@ class _lazy_property_and_property(lazy_property, property):
 def vec_to_tril_matrix(vec, diag=0):
     """Vectors (..., k) -> lower triangular matrices (..., n, n), filled row by row.
 
-    `diag` (0 or below) is the highest filled diagonal.
-    Raises ValueError if k fills no such triangle.
+    `diag` (0 or below) is the highest filled diagonal. Raises ValueError if k fills no such
+    triangle.
     """
     size = vec.shape[-1]
-    # With m = n + diag <= n the triangle has m (m + 1) / 2 entries.
-    m = 0
-    while m * (m + 1) // 2 < size:
-        m += 1
-    if m * (m + 1) // 2 != size:
+    # With m = n + diag <= n the triangle has m (m + 1) / 2 entries. Only a size that rounds up
+    # is refused here; one that rounds down fails below, where the entries do not fit.
+    exact = ((1 + 8 * size) ** 0.5 - 1) / 2
+    m = round(exact)
+    if m - exact > torch.finfo(vec.dtype).eps:
         raise ValueError(f"The size of last dimension is {size} which cannot be expressed as "
                          "the lower triangular part of a square D x D matrix.")
     n = m - diag
