@@ -31,6 +31,12 @@ def lowrank_mahalanobis(factor, diagonal, x, capacitance_tril):
     return (x.pow(2) / diagonal).sum(-1) - mahalanobis(capacitance_tril, projected)
 
 
+# Probabilistic programming libraries import these by PyTorch's private names.
+_batch_capacitance_tril = _capacitance_tril
+_batch_lowrank_logdet = lowrank_log_det
+_batch_lowrank_mahalanobis = lowrank_mahalanobis
+
+
 class LowRankMultivariateNormal(Distribution):
     """Normal with mean `loc` (..., n), `cov_factor` W (..., n, m) and `cov_diag` D (..., n)."""
 

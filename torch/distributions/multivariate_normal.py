@@ -11,6 +11,11 @@ from torch.distributions.utils import _standard_normal, lazy_property
 
 __all__ = ["MultivariateNormal"]
 
+# Probabilistic programming libraries import these by PyTorch's private names.
+_batch_mv = matvec
+_batch_mahalanobis = mahalanobis
+_precision_to_scale_tril = precision_to_scale_tril
+
 
 class MultivariateNormal(Distribution):
     """Normal vectors with mean `loc` (..., n) and one of three (..., n, n) descriptions of spread.
