@@ -86,6 +86,7 @@ for _module, _names in {
     "torch._removed": "symeig eig solve lstsq matrix_rank",
     "torch.jit": "ScriptFunction ScriptModule fork wait",
     "torch.futures": "Future",
+    "torch._linalg_utils": "cholesky eig lstsq matrix_rank qr solve symeig",
     "torch.functional": "align_tensors atleast_1d atleast_2d atleast_3d block_diag "
     "broadcast_shapes broadcast_tensors cartesian_prod cdist chain_matmul einsum istft lobpcg lu "
     "meshgrid norm "
