@@ -153,3 +153,10 @@ def expand_as(dtype):
 def along_even_dim(dtype):
     yield (rand(4, 3, dtype=dtype), 0), {}
     yield (rand(3, 4, dtype=dtype),), {}
+
+
+@samples("vector_norm")
+def vector_norm(dtype):
+    for order in (1, 2, 3.5, float("inf")):
+        yield (rand(3, 4, dtype=dtype), order), {}
+        yield (rand(3, 4, dtype=dtype), order, 1, True), {}

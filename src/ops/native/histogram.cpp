@@ -208,6 +208,7 @@ Result histogramdd_edges(const Tensor& self, TensorList bins, std::optional<Arra
 // ---- one dimension
 namespace {
 Tensor column_of(const Tensor& t) {
+  check_implemented(!t.is_meta(), "histogram: meta tensors have no values to count");
   return t.defined() ? view(contiguous(t), {t.numel(), 1}) : t;
 }
 Tensor flat_weight(const Tensor& self, const Tensor& w) {
