@@ -1,4 +1,4 @@
-"""Known failures: tests of what is not written yet, each with its reason (tests/known_failures.txt)."""
+"""Known failures, each with its reason, stand in tests/known_failures.txt."""
 import pathlib
 
 import pytest

@@ -12,8 +12,8 @@ uint64_t pattern(T v) {
   else return std::bit_cast<uint64_t>(double(v));
 }
 
-using HashTypes = TypeList<float, double, half, bfloat16, int64_t, int32_t, int16_t, int8_t, uint8_t,
-                           bool, uint16_t, uint32_t, uint64_t>;
+using HashTypes = TypeList<float, double, half, bfloat16, int64_t, int32_t, int16_t, int8_t,
+                           uint8_t, bool, uint16_t, uint32_t, uint64_t>;
 
 }  // namespace
 
