@@ -83,7 +83,6 @@ for _module, _names in {
     "torch.autograd.anomaly_mode": "",
     "torch.amp": "GradScaler autocast",
     "torch.func": "vmap",
-    "torch._removed": "symeig eig solve lstsq matrix_rank",
     "torch.jit": "ScriptFunction ScriptModule fork wait",
     "torch.futures": "Future",
     "torch._linalg_utils": "cholesky eig lstsq matrix_rank qr solve symeig",

@@ -546,7 +546,7 @@ def _install():
             setattr(Tensor, name, _method_of(name))
     for name in _REMOVED:
         if not hasattr(Tensor, name):
-            setattr(Tensor, name, _method_of(name, "torch._removed"))
+            setattr(Tensor, name, _method_of(name, "torch._linalg_utils"))
     if not hasattr(Tensor, "is_nonzero"):
         Tensor.is_nonzero = is_nonzero
     Tensor.type = _type_method
