@@ -138,6 +138,7 @@ Tensor pixel_shuffle(const Tensor& self, int64_t r) {
         self.dim(), " dimension(s)");
   check(r > 0, "pixel_shuffle expects a positive upscale_factor, but got ", r);
   const int64_t c = self.size(-3), h = self.size(-2), w = self.size(-1);
+  check(r < (int64_t(1) << 31), "pixel_shuffle: upscale_factor ", r, " is too large");
   check(c % (r * r) == 0,
       "pixel_shuffle expects its input's 'channel' dimension to be divisible by the "
         "square of upscale_factor, but input.size(-3)=", c, " is not divisible by ", r * r);

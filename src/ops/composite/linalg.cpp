@@ -226,6 +226,9 @@ static void check_reflectors(const Tensor& input, const Tensor& tau) {
         tau.sizes().slice(0, size_t(tau.dim()) - 1));
   check(tau.dtype() == input.dtype(), name, ": tau dtype ", tau.dtype(),
         " does not match input dtype ", input.dtype());
+  check(tau.device() == input.device(), name,
+        ": Expected all tensors to be on the same device, but found at least two devices, ",
+        input.device(), " and ", tau.device(), "!");
 }
 
 // C -> H C (or C H) for H = I - tau v v^H.

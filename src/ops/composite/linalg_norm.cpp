@@ -325,6 +325,9 @@ Tensor linalg_tensorsolve(const Tensor& self, const Tensor& other, std::optional
     for (size_t i = 0; i < dims->size(); ++i) to.push_back(self.dim() - int64_t(dims->size() - i));
     a = rl::movedim(self, *dims, to);
   }
+  check(other.dim() <= a.dim(), "Expected self to satisfy the requirement "
+        "prod(self.shape[other.ndim:]) == prod(self.shape[:other.ndim]), but self has ", a.dim(),
+        " dimensions and other has ", other.dim());
   const IntRef rest = a.sizes().slice(size_t(other.dim()));
   const int64_t n = product(rest);
   const int64_t b = other.numel();

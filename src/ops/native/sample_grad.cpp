@@ -96,6 +96,10 @@ Tensor each(const Tensor& model, const Tensor* const* in, int count, const char*
   for (int i = 0; i < count; ++i) sizes = broadcast_shapes(sizes, in[i]->sizes());
   Tensor out = empty_tensor(sizes, model.dtype(), model.device());
   if (out.is_meta()) return out;
+  for (int i = 0; i < count; ++i)
+    check(in[i]->device() == model.device(),
+          "Expected all tensors to be on the same device, but found at least two devices, ",
+          model.device(), " and ", in[i]->device(), "!");
   Tensor t[3];
   for (int i = 0; i < count; ++i) t[i] = contiguous(expand(*in[i], sizes));
   visit(RealFloatTypes{}, model.dtype(), name, [&]<class T>() {
