@@ -111,17 +111,22 @@ def _import(name):
     return module
 
 
+def _import_for(module, name):
+    """A module that is not written yet makes its names missing attributes, not import errors."""
+    try:
+        return _import(module)
+    except ModuleNotFoundError as error:
+        if error.name != module:
+            raise
+        raise AttributeError(f"module 'torch' has no attribute {name!r}") from None
+
+
 def __getattr__(name):
     module = _LAZY_NAMES.get(name)
     if module is not None:
-        value = getattr(_import(module), name)
+        value = getattr(_import_for(module, name), name)
     elif name in _LAZY_MODULES:
-        try:
-            return _import("torch." + name)
-        except ModuleNotFoundError as error:
-            if error.name != "torch." + name:
-                raise
-            raise AttributeError(f"module 'torch' has no attribute {name!r}") from None
+        return _import_for("torch." + name, name)
     elif name in _STORAGES:
         value = _import("torch.storage")._legacy_class(name)
     elif name == "__all__":
