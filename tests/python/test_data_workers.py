@@ -332,6 +332,8 @@ def start(body):
     process = subprocess.Popen(
         [sys.executable, "-c", SCRIPT.replace("BODY", body)], stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL, text=True, start_new_session=True,
+        # A shell starts background jobs with SIGINT ignored, and children inherit that.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     return process, [int(pid) for pid in process.stdout.readline().split()]
 
