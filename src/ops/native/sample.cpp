@@ -187,7 +187,8 @@ Tensor multinomial(const Tensor& self, int64_t num_samples, bool replacement,
   check(replacement || num_samples <= n,
         "cannot sample n_sample > prob_dist.size(-1) samples without replacement");
   check(n <= (int64_t(1) << 24), "number of categories cannot exceed 2^24");
-  check(n > 0 || (self.dim() == 2 && self.size(0) == 0), "aminmax(): cannot compute aminmax over an "
+  check(n > 0 || (self.dim() == 2 && self.size(0) == 0),
+        "aminmax(): cannot compute aminmax over an "
         "empty dimension as the operation has no identity.");
   Dims sizes(self.sizes());
   sizes.back() = num_samples;
