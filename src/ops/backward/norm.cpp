@@ -72,7 +72,7 @@ Three layer_norm_grad(const Tensor& grad, const Tensor& input, IntRef shape, con
   if (!tls.grad_mode)
     return native::native_layer_norm_backward(grad, input, shape, mean, rstd, weight, bias, mask);
   const int64_t first = input.dim() - int64_t(shape.size());
-  const Dims dims = range(first, input.dim()), outer = range(0, first);
+  const Dims dims = range(first, input.dim());
   Normalised n = normalise(input, dims, eps);
   Three out;
   if (mask[0]) std::get<0>(out) = input_grad(weight.defined() ? grad * weight : grad, n, dims);

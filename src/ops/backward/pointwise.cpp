@@ -24,9 +24,6 @@ Tensor real_if(const Tensor& grad, DType like) {
   return grad.is_complex() && !is_complex(like) ? rl::real(grad) : grad;
 }
 
-Tensor one_like_grad(const Tensor& grad) {
-  return rl::full(grad.sizes(), Scalar(1), grad.dtype(), grad.device());
-}
 
 Tensor real_if(const Tensor& grad, const Tensor& like) { return real_if(grad, like.dtype()); }
 
