@@ -148,7 +148,7 @@ def _lerp(inplace):
 
 def _foreach_norm(self, ord=2, dtype=None):
     _check_list("_foreach_norm", self)
-    norm = torch._C._linalg.vector_norm
+    norm = torch._C._linalg.linalg_vector_norm
     return tuple(norm(t, ord, dtype=dtype) for t in self)
 
 

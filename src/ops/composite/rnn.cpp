@@ -197,6 +197,8 @@ std::tuple<Tensor, Tensor, Tensor> run_network(const Network& net, Tensor x, con
 
 std::tuple<Tensor, Tensor, Tensor> run_batch(const Network& net, const Tensor& input,
                                              const Tensor& h, const Tensor& c, bool batch_first) {
+  check(input.dim() != 3 || input.size(batch_first ? 1 : 0) > 0,
+        "Expected sequence length to be larger than 0 in RNN");
   const Direction d = [&](const Tensor& x, const State& s, const Weights& w, bool reverse) {
     return run_padded(net.kind, x, s, w, reverse);
   };

@@ -128,7 +128,7 @@ def invert_permutation(permutation):
     """The permutation that undoes `permutation`; None for None."""
     if permutation is None:
         return None
-    output = torch.empty_like(permutation, memory_format=torch.legacy_contiguous_format)
+    output = torch.empty_like(permutation, memory_format=torch.contiguous_format)
     output.scatter_(0, permutation, torch.arange(
         0, permutation.numel(), device=permutation.device))
     return output
