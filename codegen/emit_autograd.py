@@ -257,6 +257,40 @@ def native_call(e):
     return f"{space}::{e.data.get('impl', e.name)}({call_args(e)})"
 
 
+def tensor_args(e):
+    return [a.name for a in e.args if a.is_tensor or a.is_list]
+
+
+def any_sparse(e, more=()):
+    return "any_sparse(" + ", ".join(tensor_args(e) + list(more)) + ")"
+
+
+def sparse_call(e):
+    """What computes the operator of sparse arguments; None: they are refused."""
+    name = e.data.get("sparse")
+    if name == "values":
+        first, rest = e.args[0].name, ", ".join(["v"] + [a.name for a in e.args[1:]])
+        return (
+            f"sparse::map_values({first}, [&](const Tensor& v) {{ return native::"
+            f"{e.data.get('impl', e.name)}({rest}); }})"
+        )
+    return f"sparse::{name}({call_args(e)})" if name else None
+
+
+def sparse_inplace_call(e, shown):
+    name, self_name = e.data.get("sparse_inplace"), e.args[0].name
+    if name:
+        return f"sparse::{name}({call_args(e)});"
+    return f'sparse::assign({self_name}, {sparse_call(e)}, "{shown}");'
+
+
+def refuse_line(e, ident_, more=()):
+    names = tensor_args(e) + list(more)
+    if e.kind == "composite" or e.data.get("sparse") or not names:
+        return []
+    return [f"  check_strided(op_{ident_}, {', '.join(names)});"]
+
+
 def mode_line(e, name, args, ret):
     decline = f" && !mode_declines(op_{name})" if e.kind == "composite" else ""
     call = f"call_mode<{ret}>(op_{name}, {args})" if args else f"call_mode<{ret}>(op_{name})"
@@ -266,11 +300,16 @@ def mode_line(e, name, args, ret):
 def wrapper(e):
     out = [f"{e.cpp_return} {e.name}({params(e)}) {{"]
     out.append(mode_line(e, ident(e), call_args(e), e.cpp_return))
+    out += refuse_line(e, ident(e))
     if e.inplace_only and e.kind != "composite":
         return out + inplace_only_body(e) + ["}", ""]
+    sparse = sparse_call(e)
     if e.kind == "composite" or (not e.grads and e.kind != "view"):
+        if sparse:
+            out.append(f"  if ({any_sparse(e)}) [[unlikely]] return {sparse};")
         return out + [f"  return {native_call(e)};", "}", ""]
-    out.append(f"  {e.cpp_return} result = {native_call(e)};")
+    call = f"{any_sparse(e)} ? {sparse} : {native_call(e)}" if sparse else native_call(e)
+    out.append(f"  {e.cpp_return} result = {call};")
     if e.grads:
         out.append(f"  if ({needs(e)}) {{")
         out += ["    " + x for x in record(e, "result")]
@@ -282,6 +321,13 @@ def wrapper(e):
 
 def view_marks(e):
     """Autograd replays a view by its geometry; only a change of dtype needs the call itself."""
+    first = e.args[0].name
+    if e.data.get("sparse"):
+        return [f"  if ({any_sparse(e)}) [[unlikely]] return result;"] + strided_view_marks(e)
+    return strided_view_marks(e)
+
+
+def strided_view_marks(e):
     first = e.args[0].name
     if e.returns == ["Tensor[]"]:
         return [f"  mark_views({first}, result);"]
@@ -297,13 +343,17 @@ def view_marks(e):
 
 def inplace_only_body(e):
     """f_(self, ...): the native function writes self."""
-    return around_write(e, f"native::{e.data.get('impl', e.name)}({call_args(e)});")
+    write = f"native::{e.data.get('impl', e.name)}({call_args(e)});"
+    if e.data.get("sparse"):
+        write = f"if ({any_sparse(e)}) {sparse_call(e)}; else {write}"
+    return around_write(e, write)
 
 
 def inplace(e):
     self_name = e.args[0].name
     out = [f"Tensor {e.name}_({params(e)}) {{"]
     out.append(mode_line(e, inplace_ident(e), call_args(e), "Tensor"))
+    out += refuse_line(e, inplace_ident(e))
     if e.kind == "composite":
         # What the parts save of self must not be what is written afterwards.
         tensors = ", ".join(a.name for a in e.args if a.is_tensor or a.is_list)
@@ -320,6 +370,8 @@ def inplace(e):
         write = f"adopt_geometry({self_name}, {native_call(e)});"
     else:
         write = f'write_inplace({self_name}, {native_call(e)}, "{e.name}_");'
+    if e.data.get("sparse"):
+        write = f"if ({any_sparse(e)}) {sparse_inplace_call(e, e.name + '_')} else {write}"
     return out + around_write(e, write) + ["}", ""]
 
 
@@ -333,9 +385,14 @@ def out_variant(e):
     out = [
         f"{e.cpp_return} {e.name}_out({params(e, extra=out_params(e))}) {{",
         mode_line(e, ident(e) + "_out", ", ".join([a.name for a in e.args] + outs), e.cpp_return),
+        *refuse_line(e, ident(e) + "_out", outs),
         f'  check_out("{e.name}", needs_grad({", ".join(tensors + outs)}));',
         "  NoGrad no_grad;",
     ]
+    if e.data.get("sparse") and not e.multi:
+        out.append(f"  if ({any_sparse(e, outs)}) [[unlikely]] {{")
+        out.append(f'    sparse::assign(out, {sparse_call(e)}, "{e.name}");')
+        out += ["    bump_version(out);", "    return out;", "  }"]
     if e.kind == "pointwise":
         out.append(f"  native::{e.name}_into({call_args(e)}, out, false);")
     else:
@@ -388,6 +445,11 @@ def emit(family, entries, index):
             name = e.data.get("impl", e.name)
             ret = "void" if e.inplace_only and e.kind != "composite" else e.cpp_return
             impls[(space, f"{ret} {name}({params(e)});")] = True
+        if e.data.get("sparse") not in (None, "values"):
+            ret = "void" if e.inplace_only and e.kind != "composite" else e.cpp_return
+            impls[("sparse", f"{ret} {e.data['sparse']}({params(e)});")] = True
+        if e.data.get("sparse_inplace"):
+            impls[("sparse", f"void {e.data['sparse_inplace']}({params(e)});")] = True
     out = [
         f"// Generated from ops/{family}.yaml.",
         "#include <array>",
@@ -406,7 +468,7 @@ def emit(family, entries, index):
     out += helpers.get("using", [])
     for n in sorted({n for e in entries for _, f in e.grads for n in names_in(f)}):
         out += helpers.get(n, [])
-    for space in ("native", "composite"):
+    for space in ("native", "composite", "sparse"):
         lines = [d for (s, d) in impls if s == space]
         if lines:
             out += [f"namespace {space} {{"] + lines + ["}", ""]

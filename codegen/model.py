@@ -34,6 +34,8 @@ KEYS = {
     "fixed",
     "cost",
     "error_name",
+    "sparse",
+    "sparse_inplace",
 }
 PYTHON_KEYS = {
     "module",

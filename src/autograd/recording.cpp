@@ -39,6 +39,15 @@ void write_out(const Tensor& out, const Tensor& value, const char* name) {
   if (!out.is_meta()) native::copy_into(out, value);
 }
 
+void refuse_sparse(const OpInfo& op, TensorList args) {
+  const char* backend = "SparseCPU";
+  for (const Tensor& t : args)
+    if (t.defined() && t.is_sparse_csr()) backend = "SparseCsrCPU";
+  fail_as(ErrorKind::NotImplemented, "Could not run 'aten::", op.name, *op.overload ? "." : "",
+          op.overload, "' with arguments from the '", backend,
+          "' backend: this operator has no sparse form. Convert the argument with to_dense().");
+}
+
 void check_out(const char* name, bool any_requires_grad) {
   check(!any_requires_grad, name, "(): functions with out=... arguments don't support automatic "
         "differentiation, but one of the arguments requires grad.");

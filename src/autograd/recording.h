@@ -92,6 +92,36 @@ bool any_of(const std::array<bool, N>& mask) {
   return false;
 }
 
+// ---- sparse arguments (core/sparse.h)
+template <class... T>
+bool any_sparse(const T&... t) {
+  auto one = [](const auto& x) {
+    if constexpr (std::is_same_v<std::decay_t<decltype(x)>, Tensor>) {
+      return x.defined() && x->kind != ImplKind::Strided;
+    } else {
+      for (const Tensor& y : x)
+        if (y.defined() && y->kind != ImplKind::Strided) return true;
+      return false;
+    }
+  };
+  return (one(t) || ...);
+}
+// Throws NotImplementedError: this operator has no form for such arguments.
+[[noreturn]] void refuse_sparse(const OpInfo& op, TensorList args);
+inline TensorList as_list(const Tensor& t) { return {&t, 1}; }
+inline TensorList as_list(TensorList l) { return l; }
+template <class... T>
+void check_strided(const OpInfo& op, const T&... t) {
+  if (any_sparse(t...)) [[unlikely]]
+    ((any_sparse(t) ? refuse_sparse(op, as_list(t)) : void()), ...);
+}
+namespace sparse {
+// The same places with f(values): for functions that keep zero.
+Tensor map_values(const Tensor& self, const std::function<Tensor(const Tensor&)>& f);
+// `self` (in place, out=) becomes or takes over `value`; either may be sparse.
+void assign(const Tensor& self, const Tensor& value, const char* name);
+}  // namespace sparse
+
 // ---- inside wrappers
 Tensor native_clone(
     const Tensor& t);  // before an in-place operator whose gradient needs the old value

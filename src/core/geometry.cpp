@@ -1,7 +1,7 @@
 // Sizes, strides and what follows from them.
 #include <algorithm>
 
-#include "core/tensor.h"
+#include "core/sparse.h"
 
 namespace rl {
 
@@ -65,8 +65,8 @@ bool Tensor::is_contiguous(MemoryFormat f) const {
 
 Layout Tensor::layout() const {
   switch (p_->kind) {
-    case ImplKind::Sparse: return Layout::Sparse;
-    case ImplKind::SparseCsr: return Layout::SparseCsr;
+    case ImplKind::Sparse:
+    case ImplKind::SparseCsr: return static_cast<SparseImpl*>(p_.get())->layout;
     default: return Layout::Strided;
   }
 }
@@ -183,6 +183,8 @@ int64_t storage_bytes_needed(IntRef sizes, IntRef strides, int64_t offset, int64
 void resize_impl(const Tensor& t, IntRef sizes) {
   numel_of(sizes);
   if (t.sizes() == sizes) return;
+  check_implemented(!is_sparse_kind(t), "resize_ of a tensor of layout ",
+                    layout_name(t.layout()), " is not implemented");
   const Dims strides = contiguous_strides(sizes);
   const int64_t need = storage_bytes_needed(sizes, strides, t.offset(), t.itemsize());
   if (need > int64_t(t.storage()->nbytes())) t.storage()->resize(size_t(need));

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/sparse.h"
+
 namespace rl {
 
 bool (*python_last_release)(TensorImpl*) = [](TensorImpl*) { return false; };
@@ -150,6 +152,8 @@ Tensor tensor_from_ints(ArrayRef<int64_t> v) {
 }
 
 Tensor alias(const Tensor& t, IntRef sizes, IntRef strides, int64_t offset) {
+  check_implemented(!is_sparse_kind(t), "Cannot access storage of a tensor of layout ",
+                    layout_name(t.layout()));
   Tensor out(new TensorImpl(t.storage(), t.dtype(), t.device()));
   out->sizes = sizes;
   out->strides = strides;
@@ -160,7 +164,10 @@ Tensor alias(const Tensor& t, IntRef sizes, IntRef strides, int64_t offset) {
   return out;
 }
 
-Tensor alias(const Tensor& t) { return alias(t, t.sizes(), t.strides(), t.offset()); }
+Tensor alias(const Tensor& t) {
+  if (is_sparse_kind(t)) return sparse_alias(t);
+  return alias(t, t.sizes(), t.strides(), t.offset());
+}
 
 Tensor shallow_copy(const Tensor& t) {
   Tensor out = alias(t);

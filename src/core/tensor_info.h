@@ -15,6 +15,7 @@ struct TensorInfo {
   DType dtype_ = DType::Undefined;
   Device device_;
   bool defined_ = false;
+  Layout layout_ = Layout::Strided;
 
   bool defined() const { return defined_; }
   IntRef sizes() const { return sizes_; }
@@ -24,13 +25,14 @@ struct TensorInfo {
   int64_t numel() const { return numel_of(sizes_); }
   DType dtype() const { return dtype_; }
   Device device() const { return device_; }
+  Layout layout() const { return layout_; }
   bool is_complex() const { return rl::is_complex(dtype_); }
   const TensorInfo& info() const { return *this; }
   Options options() const { return {dtype_, device_}; }
 };
 inline TensorInfo tensor_info(const Tensor& t) {
   if (!t.defined()) return {};
-  return {t->sizes, t->strides, t.dtype(), t.device(), true};
+  return {t->sizes, t->strides, t.dtype(), t.device(), true, t.layout()};
 }
 inline std::vector<TensorInfo> tensor_info(TensorList l) {
   std::vector<TensorInfo> out;
