@@ -228,6 +228,10 @@ std::tuple<Tensor, Tensor, Tensor> lstm_step_grad(const Tensor& gh, const Tensor
                                                   const Tensor& gates);
 std::tuple<Tensor, Tensor, Tensor> gru_step_grad(const Tensor& gh, const Tensor& a, const Tensor& b,
                                                  const Tensor& h0, const Tensor& gates);
+// ---- attention (composite/attention.cpp)
+std::tuple<Tensor, Tensor, Tensor> flash_attention_grad(
+    const Tensor& grad, const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& out,
+    const Tensor& logsumexp, bool is_causal, const Tensor& mask, std::optional<double> scale);
 // ---- selections (composite/sort.cpp)
 Tensor selected_grad(const Tensor& grad, IntRef sizes, const Tensor& indices, int64_t dim,
                      bool keepdim);
