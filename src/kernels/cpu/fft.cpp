@@ -184,7 +184,43 @@ void columns(const FftPlan& plan, void** b, int64_t batch) {
   b[3] = y.im;
 }
 
+// X_k = E_k + w_k O_k and X_{m-k} = conj(E_k - w_k O_k), where E and O are the transforms of the
+// even and odd elements: E_k = (Z_k + conj Z_{m-k}) / 2, O_k = (Z_k - conj Z_{m-k}) / 2i.
+template <class R>
+void join_halves(const FftTable& half, R* re, R* im, int64_t m, int64_t batch) {
+  const R* hr = half.data<R>();
+  const R* hi = hr + half.imag;
+  for (int64_t l = 0; l < batch; ++l) {
+    const R even = re[l], odd = im[l];
+    re[l] = even + odd;
+    re[m * batch + l] = even - odd;
+    im[l] = im[m * batch + l] = 0;
+  }
+  for (int64_t k = 1; 2 * k <= m; ++k) {
+    R *ar = re + k * batch, *ai = im + k * batch;
+    R *br = re + (m - k) * batch, *bi = im + (m - k) * batch;
+    const Complex<R> w{hr[k], hi[k]};
+#pragma GCC ivdep
+    for (int64_t l = 0; l < batch; ++l) {
+      const Complex<R> e{(ar[l] + br[l]) / 2, (ai[l] - bi[l]) / 2};
+      const Complex<R> o = times(Complex<R>{(ai[l] + bi[l]) / 2, (br[l] - ar[l]) / 2}, w);
+      ar[l] = e.re + o.re;
+      ai[l] = e.im + o.im;
+      br[l] = e.re - o.re;
+      bi[l] = o.im - e.im;
+    }
+  }
+}
+
 }  // namespace
+
+void fft_join_halves(DType real, const FftTable& half, void* re, void* im, int64_t m,
+                     int64_t batch) {
+  if (real == DType::Float)
+    join_halves(half, static_cast<float*>(re), static_cast<float*>(im), m, batch);
+  else
+    join_halves(half, static_cast<double*>(re), static_cast<double*>(im), m, batch);
+}
 
 void fft_columns(DType real, const FftPlan& plan, void** buffers, int64_t batch) {
   if (real == DType::Float) columns<float>(plan, buffers, batch);

@@ -11,4 +11,9 @@ namespace rl::cpu {
 // buffers[1] are the result (the pointers may have been exchanged with the work buffers).
 RL_KERNEL(void, fft_columns, (DType real, const FftPlan& plan, void** buffers, int64_t batch));
 
+// After the transform of length m over even (re) and odd (im) elements of real lines of length 2 m:
+// rows 0..m of re and im become the transform of the lines. `half`: exp(-2 pi i k / (2 m)).
+RL_KERNEL(void, fft_join_halves, (DType real, const FftTable& half, void* re, void* im, int64_t m,
+                                  int64_t batch));
+
 }  // namespace rl::cpu

@@ -73,6 +73,16 @@ struct Lines {
   }
 };
 
+// f(j, l) for all elements j < n of all lines l < w, a few elements of a line at a time: lines that
+// lie a power of two apart fall on the same places of the cache.
+template <class F>
+inline void by_tiles(int64_t n, int64_t w, F&& f) {
+  constexpr int64_t kTile = 16;
+  for (int64_t first = 0; first < n; first += kTile)
+    for (int64_t l = 0; l < w; ++l)
+      for (int64_t j = first; j < std::min(n, first + kTile); ++j) f(j, l);
+}
+
 template <class R>
 struct Block {
   std::vector<R> memory;
@@ -102,12 +112,11 @@ struct Transform {
     if (kind == Kind::Complex) {
       auto* x = static_cast<const C*>(from);
       if (!forward) std::swap(re, im);
-      for (int64_t j = 0; j < n; ++j)
-        for (int64_t l = 0; l < w; ++l) {
-          const C v = x[b.in[l] + j * in_stride];
-          re[j * w + l] = v.real();
-          im[j * w + l] = v.imag();
-        }
+      by_tiles(n, w, [&](int64_t j, int64_t l) {
+        const C v = x[b.in[l] + j * in_stride];
+        re[j * w + l] = v.real();
+        im[j * w + l] = v.imag();
+      });
     } else if (kind == Kind::ToComplex) {
       gather_real(static_cast<const R*>(from), b);
     } else {
@@ -118,12 +127,11 @@ struct Transform {
   void gather_real(const R* x, Block<R>& b) const {
     const int64_t w = b.lines, step = halved ? 2 : 1;
     R *re = b.re(), *im = b.im();
-    for (int64_t j = 0; j < n / step; ++j)
-      for (int64_t l = 0; l < w; ++l) {
-        const R* p = x + b.in[l] + j * step * in_stride;
-        re[j * w + l] = *p;
-        im[j * w + l] = halved ? p[in_stride] : R(0);
-      }
+    by_tiles(n / step, w, [&](int64_t j, int64_t l) {
+      const R* p = x + b.in[l] + j * step * in_stride;
+      re[j * w + l] = *p;
+      im[j * w + l] = halved ? p[in_stride] : R(0);
+    });
   }
 
   // An inverse transform, hence the parts exchanged. X_0 and X_{n/2} count as real.
@@ -135,24 +143,22 @@ struct Transform {
       return k == 0 || 2 * k == n ? C(v.real(), 0) : v;
     };
     if (!halved) {
-      for (int64_t k = 0; k < n; ++k)
-        for (int64_t l = 0; l < w; ++l) {
-          const C v = 2 * k <= n ? at(l, k) : std::conj(at(l, n - k));
-          re[k * w + l] = v.real();
-          im[k * w + l] = v.imag();
-        }
+      by_tiles(n, w, [&](int64_t k, int64_t l) {
+        const C v = 2 * k <= n ? at(l, k) : std::conj(at(l, n - k));
+        re[k * w + l] = v.real();
+        im[k * w + l] = v.imag();
+      });
       return;
     }
     const R* hr = plan->half.template data<R>();
     const R* hi = hr + plan->half.imag;
-    for (int64_t k = 0; k < m; ++k)
-      for (int64_t l = 0; l < w; ++l) {
+    by_tiles(m, w, [&](int64_t k, int64_t l) {
         const C a = at(l, k), c = std::conj(at(l, m - k)), s = a + c, d = a - c;
         // s + i exp(+2 pi i k / n) d
         const R tr = hr[k] * d.real() + hi[k] * d.imag(), ti = hr[k] * d.imag() - hi[k] * d.real();
         re[k * w + l] = s.real() - ti;
         im[k * w + l] = s.imag() + tr;
-      }
+    });
   }
 
   void scatter(void* to, Block<R>& b) const {
@@ -161,40 +167,36 @@ struct Transform {
     if (kind == Kind::ToReal) {
       std::swap(re, im);
       auto* y = static_cast<R*>(to);
-      for (int64_t j = 0; j < (halved ? n / 2 : n); ++j)
-        for (int64_t l = 0; l < w; ++l) {
-          R* p = y + b.out[l] + j * (halved ? 2 : 1) * out_stride;
-          *p = re[j * w + l] * scale;
-          if (halved) p[out_stride] = im[j * w + l] * scale;
-        }
+      by_tiles(halved ? n / 2 : n, w, [&](int64_t j, int64_t l) {
+        R* p = y + b.out[l] + j * (halved ? 2 : 1) * out_stride;
+        *p = re[j * w + l] * scale;
+        if (halved) p[out_stride] = im[j * w + l] * scale;
+      });
       return;
     }
     auto* y = static_cast<C*>(to);
     if (kind == Kind::ToComplex && halved) return scatter_half(y, b);
     if (kind == Kind::Complex && !forward) std::swap(re, im);
-    for (int64_t j = 0; j < out_size; ++j)
-      for (int64_t l = 0; l < w; ++l) {
+    by_tiles(out_size, w, [&](int64_t j, int64_t l) {
         const R i = kind == Kind::ToComplex && !forward ? -im[j * w + l] : im[j * w + l];
         y[b.out[l] + j * out_stride] = C(re[j * w + l] * scale, i * scale);
-      }
+    });
   }
 
-  // Even and odd elements were transformed together: X_k = E_k + exp(-2 pi i k / n) O_k.
+  // Even and odd elements were transformed together. Rows behind the middle mirror those before.
   void scatter_half(C* y, Block<R>& b) const {
     const int64_t w = b.lines, m = n / 2;
     const R *re = b.re(), *im = b.im();
-    const R* hr = plan->half.template data<R>();
-    const R* hi = hr + plan->half.imag;
+    cpu::fft_join_halves(sizeof(R) == 4 ? DType::Float : DType::Double, plan->half, b.re(), b.im(),
+                         m, w);
     const R sign = forward ? scale : -scale;
-    for (int64_t k = 0; k < out_size; ++k) {
-      const int64_t p = k <= m ? k : n - k, i = p % m, j = (m - p) % m;
-      for (int64_t l = 0; l < w; ++l) {
-        const R er = (re[i * w + l] + re[j * w + l]) / 2, ei = (im[i * w + l] - im[j * w + l]) / 2;
-        const R pr = (im[i * w + l] + im[j * w + l]) / 2, pi = (re[j * w + l] - re[i * w + l]) / 2;
-        const R xr = er + hr[p] * pr - hi[p] * pi, xi = ei + hr[p] * pi + hi[p] * pr;
-        y[b.out[l] + k * out_stride] = C(xr * scale, (k <= m ? xi : -xi) * sign);
-      }
-    }
+    by_tiles(std::min(out_size, m + 1), w, [&](int64_t k, int64_t l) {
+      y[b.out[l] + k * out_stride] = C(re[k * w + l] * scale, im[k * w + l] * sign);
+    });
+    by_tiles(out_size - std::min(out_size, m + 1), w, [&](int64_t i, int64_t l) {
+      const int64_t k = m + 1 + i, from = (n - k) * w + l;
+      y[b.out[l] + k * out_stride] = C(re[from] * scale, -im[from] * sign);
+    });
   }
 };
 
@@ -219,7 +221,7 @@ void transform_dim(Kind kind, const Tensor& in, const Tensor& out, int64_t dim, 
   const int64_t blocks = (lines.count + width - 1) / width;
   const int64_t grain = std::max<int64_t>(1, 32768 / (width * rows * 4));
   parallel_for(0, blocks, grain, [&](int64_t first, int64_t last) {
-    Block<R> b(rows, width);
+    Block<R> b(rows + 1, width);  // one more row for the middle of a half transform
     for (int64_t i = first; i < last; ++i) {
       b.lines = std::min(width, lines.count - i * width);
       for (int64_t l = 0; l < b.lines; ++l) lines.offsets(i * width + l, b.in[l], b.out[l]);

@@ -1,6 +1,7 @@
 // Padding: with a constant, or with elements of the tensor found by a table of positions.
 #include <algorithm>
 #include <cstring>
+#include <vector>
 
 #include "base/parallel.h"
 #include "ops/native.h"
@@ -36,38 +37,61 @@ TapTable pad_table(int64_t mode, int64_t n, int64_t before, int64_t after) {
   return t;
 }
 
+// A padded line: ends by the table, the middle as it is.
 template <class U>
-void gather_lines(const char* from, char* to, const TapTable& t, int64_t n, int64_t b, int64_t e) {
-  const int64_t m = t.outputs();
-  for (int64_t o = b; o < e; ++o) {
-    const U* x = reinterpret_cast<const U*>(from) + o * n;
-    U* y = reinterpret_cast<U*>(to) + o * m;
-    for (int64_t i = 0; i < m; ++i) y[i] = x[t.index[size_t(i)]];
-  }
+void pad_line(const U* x, U* y, const TapTable& t, int64_t n, int64_t before) {
+  const int64_t m = t.outputs(), first = std::clamp<int64_t>(before, 0, m);
+  const int64_t last = std::clamp<int64_t>(n + before, first, m);
+  for (int64_t i = 0; i < first; ++i) y[i] = x[t.index[size_t(i)]];
+  if (last > first) std::memcpy(y + first, x + (first - before), size_t(last - first) * sizeof(U));
+  for (int64_t i = last; i < m; ++i) y[i] = x[t.index[size_t(i)]];
 }
 
-// Copies rows of bytes.
-Tensor gather_dim(const Tensor& x, int64_t dim, const TapTable& t) {
-  int64_t outer = 1, inner = int64_t(x.itemsize());
-  for (int64_t d = 0; d < x.dim(); ++d)
-    if (d != dim) (d < dim ? outer : inner) *= x.sizes()[size_t(d)];
-  const int64_t n = x.sizes()[size_t(dim)], m = t.outputs();
-  Dims sizes(x.sizes());
-  sizes[size_t(dim)] = m;
-  Tensor y = empty_tensor(sizes, x.dtype(), x.device());
-  if (y.numel() == 0) return y;
-  const char* from = static_cast<const char*>(x.data());
-  char* to = static_cast<char*>(y.data());
-  parallel_for(0, outer, std::max<int64_t>(1, 65536 / (m * inner)), [&](int64_t b, int64_t e) {
-    if (inner == 4) return gather_lines<uint32_t>(from, to, t, n, b, e);
-    if (inner == 8) return gather_lines<uint64_t>(from, to, t, n, b, e);
-    if (inner == 2) return gather_lines<uint16_t>(from, to, t, n, b, e);
-    for (int64_t o = b; o < e; ++o)
-      for (int64_t i = 0; i < m; ++i)
-        std::memcpy(to + (o * m + i) * inner, from + (o * n + t.index[size_t(i)]) * inner,
-                    size_t(inner));
+struct Wide {
+  uint64_t part[2];
+};
+
+// Tables of the padded dimensions, outermost first; those before them are `outer` blocks.
+struct Padding {
+  std::vector<TapTable> tables;
+  Dims sizes, padded;
+  int64_t outer = 1, before = 0;
+
+  Padding(const Tensor& x, IntRef pad, int64_t mode) : before(pad[0]) {
+    const int64_t k = int64_t(pad.size() / 2), first = x.dim() - k;
+    for (int64_t d = 0; d < first; ++d) outer *= x.size(d);
+    for (int64_t d = first; d < x.dim(); ++d) {
+      const size_t at = size_t(2 * (x.dim() - 1 - d));
+      tables.push_back(pad_table(mode, x.size(d), pad[at], pad[at + 1]));
+      sizes.push_back(x.size(d));
+      padded.push_back(tables.back().outputs());
+    }
+  }
+  int64_t rows() const {  // of the result, in one block
+    int64_t n = 1;
+    for (size_t d = 0; d + 1 < padded.size(); ++d) n *= padded[d];
+    return n;
+  }
+  int64_t source_row(int64_t row) const {
+    const int64_t inside = rows();
+    int64_t block = row / inside, rest = row % inside, from = 0, step = 1;
+    for (size_t d = padded.size() - 1; d-- > 0;) {
+      from += tables[d].index[size_t(rest % padded[d])] * step;
+      rest /= padded[d];
+      step *= sizes[d];
+    }
+    return block * step + from;
+  }
+};
+
+template <class U>
+void pad_rows(const Padding& p, const void* from, void* to) {
+  const int64_t n = p.sizes.back(), m = p.padded.back();
+  parallel_for(0, p.outer * p.rows(), 1 + 16384 / m, [&](int64_t begin, int64_t end) {
+    for (int64_t r = begin; r < end; ++r)
+      pad_line(static_cast<const U*>(from) + p.source_row(r) * n, static_cast<U*>(to) + r * m,
+               p.tables.back(), n, p.before);
   });
-  return y;
 }
 
 }  // namespace
@@ -110,16 +134,18 @@ Tensor _pad_index(const Tensor& self, IntRef pad, int64_t mode) {
   for (size_t i = 0; i < pad.size() / 2; ++i)
     sizes[sizes.size() - 1 - i] += pad[2 * i] + pad[2 * i + 1];
   if (self.is_meta()) return empty_tensor(sizes, self.dtype(), self.device());
-  Tensor x = contiguous(self);
-  for (size_t i = 0; i < pad.size() / 2; ++i) {
-    const int64_t d = self.dim() - 1 - int64_t(i);
-    if (pad[2 * i] == 0 && pad[2 * i + 1] == 0) continue;
-    x = gather_dim(x, d, pad_table(mode, self.sizes()[size_t(d)], pad[2 * i], pad[2 * i + 1]));
+  const Tensor x = contiguous(self);
+  Tensor y = empty_tensor(sizes, self.dtype(), self.device());
+  if (y.numel() == 0) return y;
+  const Padding p(x, pad, mode);
+  switch (x.itemsize()) {
+    case 1: pad_rows<uint8_t>(p, x.data(), y.data()); break;
+    case 2: pad_rows<uint16_t>(p, x.data(), y.data()); break;
+    case 4: pad_rows<uint32_t>(p, x.data(), y.data()); break;
+    case 8: pad_rows<uint64_t>(p, x.data(), y.data()); break;
+    default: pad_rows<Wide>(p, x.data(), y.data());
   }
-  if (!x.is_same(self)) return x;
-  Tensor copy = empty_tensor(sizes, self.dtype(), self.device());  // nothing to pad
-  copy_into(copy, self);
-  return copy;
+  return y;
 }
 
 Tensor _pad_index_backward(const Tensor& grad, IntRef sizes, IntRef pad, int64_t mode) {

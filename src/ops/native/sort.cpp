@@ -72,7 +72,7 @@ namespace {
 // The elements that can be among the first `take`, in their order. Those that are not smaller than
 // the `take`-th of the beginning would never enter the heap of a partial sort.
 void candidates(const std::vector<uint64_t>& keys, int64_t take, std::vector<Pair>& out) {
-  const size_t n = keys.size(), chunk = std::min(n, size_t(std::max<int64_t>(4096, take * 8)));
+  const size_t n = keys.size(), chunk = std::min(n, size_t(std::max<int64_t>(512, take * 16)));
   out.clear();
   for (size_t i = 0; i < chunk; ++i) out.emplace_back(keys[i], int64_t(i));
   if (chunk == n) return;
