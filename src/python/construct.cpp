@@ -22,7 +22,28 @@ Tensor placed(Tensor t, std::optional<DType> dtype, std::optional<Device> device
   return ops::to(t, dtype, device, copy, std::nullopt);
 }
 
-// A copy of whatever `data` is, without history.
+// A one-dimensional tensor over all of a storage's bytes, which it shares. Untyped bytes without a
+// dtype are read as int64, as PyTorch does; a typed storage has its own dtype.
+Tensor over_storage(PyObject* o, std::optional<DType> dtype) {
+  Ref untyped = Ref::borrow(o);
+  if (!is_storage(o)) {
+    DType own = to_dtype(owned(PyObject_GetAttrString(o, "dtype")).get());
+    check(!dtype || *dtype == own, "Expected a Storage of type ", scalar_type_name(*dtype),
+          " or an UntypedStorage, but got ", scalar_type_name(own));
+    dtype = own;
+    untyped = owned(PyObject_GetAttrString(o, "_untyped_storage"));
+  }
+  StoragePtr s(storage_of(untyped.get()));
+  Tensor t(new TensorImpl(s, dtype.value_or(DType::Int64), s->device()));
+  t->set_contiguous(Dims{int64_t(s->nbytes()) / itemsize(t.dtype())});
+  return t;
+}
+
+bool is_any_storage(PyObject* o) {
+  return is_storage(o) || (Py_TYPE(o)->tp_dict && PyObject_HasAttrString(o, "_untyped_storage"));
+}
+
+// A copy of whatever `data` is, without history; storages are shared.
 Tensor fresh(PyObject* data, std::optional<DType> dtype, std::optional<Device> device) {
   if (is_tensor(data)) {
     warn("To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() "
@@ -31,6 +52,8 @@ Tensor fresh(PyObject* data, std::optional<DType> dtype, std::optional<Device> d
     return placed(detached(tensor_of(data)), dtype, device, true);
   }
   if (is_numpy_array(data)) return placed(tensor_from_numpy(data, false), dtype, device, true);
+  if (!PyList_Check(data) && !PyTuple_Check(data) && is_any_storage(data))
+    return placed(over_storage(data, dtype), std::nullopt, device, false);
   return placed(tensor_from_data(data, dtype), std::nullopt, device, false);
 }
 
@@ -161,6 +184,7 @@ Tensor shared(PyObject* o, std::optional<DType> dtype) {
   if (is_tensor(o)) return tensor_of(o);
   if (is_numpy_array(o)) return tensor_from_numpy(o, true);
   if (PyObject_HasAttrString(o, "__dlpack__")) return tensor_from_dlpack(o);
+  if (is_any_storage(o)) return over_storage(o, dtype);
   if (PyObject_CheckBuffer(o) && !is_numpy_scalar(o))
     return from_buffer(o, dtype.value_or(default_dtype()), -1, 0);
   return Tensor();

@@ -1,0 +1,3 @@
+"""Algorithms over processes: uneven inputs (`join`)."""
+
+from torch.distributed.algorithms.join import Join, Joinable, JoinHook  # noqa: F401
