@@ -371,3 +371,13 @@ def test_no_warnings_in_a_plain_loop():
             loss().backward()
             optimizer.step()
             schedule.step()
+
+
+def test_steps_over_lists_are_not_differentiable():
+    for name in ("Adam", "NAdam", "RAdam", "Adamax", "Adagrad", "Adadelta", "RMSprop", "Rprop",
+                 "ASGD"):
+        p = torch.nn.Parameter(torch.ones(2))
+        p.grad = torch.ones(2)
+        optimizer = getattr(torch.optim, name)([p], foreach=True, differentiable=True)
+        with pytest.raises(AssertionError, match="_foreach ops don't support autograd"):
+            optimizer.step()

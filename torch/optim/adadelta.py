@@ -61,7 +61,8 @@ def adadelta(params, grads, square_avgs, acc_deltas, state_steps, capturable=Fal
              differentiable=False, has_complex=False, *, lr, rho, eps, weight_decay, maximize):
     r"""One step of :class:`Adadelta` over lists of tensors."""
     _check_steps(state_steps)
-    _check_capturable(capturable, params, supports_xla=False)
+    _check_capturable(capturable, params, foreach=foreach,
+                      differentiable=differentiable, supports_xla=False)
     lr = lr if differentiable else _get_value(lr)
     for step in state_steps:
         step += 1

@@ -1,10 +1,10 @@
 """Adagrad (Duchi, Hazan and Singer, 2011)."""
 import torch
 
-from .optimizer import (Optimizer, _check_common, _check_fused, _check_option, _check_steps,
-                        _closure_loss, _fusable, _gather, _get_scalar_dtype, _get_value,
-                        _real_lists, _set_defaults, _state_to_tensors,
-                        _use_grad_for_differentiable)
+from .optimizer import (Optimizer, _check_capturable, _check_common, _check_fused,
+                        _check_option, _check_steps, _closure_loss, _fusable, _gather,
+                        _get_scalar_dtype, _get_value, _real_lists, _set_defaults,
+                        _state_to_tensors, _use_grad_for_differentiable)
 
 __all__ = ["Adagrad", "adagrad"]
 
@@ -88,6 +88,7 @@ def adagrad(params, grads, state_sums, state_steps, fused=None, grad_scale=None,
     _check_steps(state_steps)
     if fused and (has_sparse_grad or has_complex):
         raise RuntimeError("`fused` does not support sparse grad or complex param")
+    _check_capturable(False, params, foreach=foreach, differentiable=differentiable)
     lr = lr if differentiable else _get_value(lr)
     if not differentiable and _fusable(params, grads):
         torch._C._advance_steps_(state_steps)

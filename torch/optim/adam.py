@@ -149,7 +149,8 @@ def adam(params, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, state_steps, for
         RuntimeError: a member of ``state_steps`` is no tensor.
     """
     _check_steps(state_steps)
-    _check_capturable(capturable, params)
+    _check_capturable(capturable, params, foreach=foreach,
+                      differentiable=differentiable)
     if not differentiable and not has_complex and _fusable(params, grads):
         step = torch._fused_adamw_ if decoupled_weight_decay else torch._fused_adam_
         if found_inf is None or found_inf.item() == 0:

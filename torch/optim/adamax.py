@@ -54,7 +54,8 @@ def adamax(params, grads, exp_avgs, exp_infs, state_steps, foreach=None, maximiz
            weight_decay):
     r"""One step of :class:`Adamax` over lists of tensors."""
     _check_steps(state_steps)
-    _check_capturable(capturable, params)
+    _check_capturable(capturable, params, foreach=foreach,
+                      differentiable=differentiable)
     lr = lr if differentiable else _get_value(lr)
     lists = _real_lists(has_complex, params, grads, exp_avgs, exp_infs)
     for param, grad, exp_avg, exp_inf, step in zip(*lists, state_steps):

@@ -70,7 +70,8 @@ def asgd(params, grads, axs, mus, etas, state_steps, foreach=None, maximize=Fals
          weight_decay):
     r"""One step of :class:`ASGD` over lists of tensors."""
     _check_steps(state_steps)
-    _check_capturable(capturable, params, "params, mus, etas, and state_steps")
+    _check_capturable(capturable, params, "params, mus, etas, and state_steps", foreach=foreach,
+                      differentiable=differentiable)
     rate = _get_value(lr)
     lists = _real_lists(has_complex, params, grads, axs)
     for param, grad, ax, mu, eta, step_t in zip(*lists, mus, etas, state_steps):

@@ -217,7 +217,7 @@ class LBFGS(Optimizer):
         return first_loss
 
     def _iterate(self, group, state, closure, loss, grad):
-        lr = group["lr"].item() if isinstance(group["lr"], torch.Tensor) else group["lr"]
+        lr = group["lr"]
         evals, iterations = 1, 0
         while iterations < group["max_iter"]:
             iterations += 1

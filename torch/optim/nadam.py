@@ -70,7 +70,8 @@ def nadam(params, grads, exp_avgs, exp_avg_sqs, mu_products, state_steps,
     if not all(isinstance(t, torch.Tensor) for t in mu_products):
         raise RuntimeError("API has changed, `mu_products` argument must contain a list of "
                            "singleton tensors")
-    _check_capturable(capturable, params, "params, mu_products and state_steps")
+    _check_capturable(capturable, params, "params, mu_products" + (", and " if foreach else " and ")
+                      + "state_steps", foreach=foreach, differentiable=differentiable)
     lr = lr if differentiable else _get_value(lr)
     lists = _real_lists(has_complex, params, grads, exp_avgs, exp_avg_sqs)
     for param, grad, exp_avg, exp_avg_sq, product, step_t in zip(*lists, mu_products, state_steps):

@@ -110,11 +110,18 @@ def _closure_loss(closure):
         return closure()
 
 
-def _check_capturable(capturable, params, what="params and state_steps", supports_xla=True):
-    """Graph capture needs a device that has it; no device of this build does."""
+def _check_capturable(capturable, params, what="params and state_steps", *, foreach=None,
+                      differentiable=False, supports_xla=True, foreach_xla=False):
+    """Graph capture needs a device that has it; no device of this build does.
+
+    Steps over lists of tensors (`foreach`) are not recorded by autograd.
+    """
+    if foreach and differentiable and params:
+        raise AssertionError("_foreach ops don't support autograd")
     if capturable and params:
-        raise AssertionError(f"If capturable=True, {what} must be on supported devices: "
-                             f"{_get_capturable_supported_devices(supports_xla)}.")
+        raise AssertionError(
+            f"If capturable=True, {what} must be on supported devices: "
+            f"{_get_capturable_supported_devices(foreach_xla if foreach else supports_xla)}.")
 
 
 def _get_capturable_supported_devices(supports_xla=True):

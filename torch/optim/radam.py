@@ -66,7 +66,8 @@ def radam(params, grads, exp_avgs, exp_avg_sqs, state_steps, decoupled_weight_de
           maximize=False, *, beta1, beta2, lr, weight_decay, eps):
     r"""One step of :class:`RAdam` over lists of tensors."""
     _check_steps(state_steps)
-    _check_capturable(capturable, params)
+    _check_capturable(capturable, params, foreach=foreach,
+                      differentiable=differentiable)
     lr = lr if differentiable else _get_value(lr)
     lists = _real_lists(has_complex, params, grads, exp_avgs, exp_avg_sqs)
     for param, grad, exp_avg, exp_avg_sq, step_t in zip(*lists, state_steps):

@@ -84,7 +84,8 @@ def rmsprop(params, grads, square_avgs, grad_avgs, momentum_buffer_list, state_s
             has_complex=False, *, lr, alpha, eps, weight_decay, momentum, centered):
     r"""One step of :class:`RMSprop` over lists of tensors."""
     _check_steps(state_steps)
-    _check_capturable(capturable, params)
+    _check_capturable(capturable, params, foreach=foreach, differentiable=differentiable,
+                      foreach_xla=True)
     lr = lr if differentiable else _get_value(lr)
     if not differentiable and _fusable(params, grads):
         torch._C._advance_steps_(state_steps)

@@ -67,7 +67,8 @@ def rprop(params, grads, prevs, step_sizes, state_steps, foreach=None, capturabl
           step_size_max, etaminus, etaplus):
     r"""One step of :class:`Rprop` over lists of tensors."""
     _check_steps(state_steps)
-    _check_capturable(capturable, params)
+    _check_capturable(capturable, params, foreach=foreach, differentiable=differentiable,
+                      foreach_xla=True)
     lists = _real_lists(has_complex, params, grads, prevs, step_sizes)
     for param, grad, prev, size, step in zip(*lists, state_steps):
         step += 1
