@@ -4,10 +4,27 @@ Everything here is reachable as ``torch.<name>`` and loaded when first used.
 """
 
 import builtins
+import functools
 import os
 
 import torch
 from torch import _C
+
+
+def _overridable(function):
+    """Lets arguments with ``__torch_function__`` take the call over."""
+
+    @functools.wraps(function)
+    def call(*args, **kwargs):
+        if _C._has_torch_function(args):
+            from torch.overrides import handle_torch_function
+
+            return handle_torch_function(call, args, *args, **kwargs)
+        return function(*args, **kwargs)
+
+    call.__module__ = "torch"
+    return call
+
 
 # ---------------------------------------------------------------- what is it
 
@@ -43,11 +60,13 @@ def is_distributed(input):
     return False
 
 
+@_overridable
 def numel(input):
     """The number of elements."""
     return input.numel()
 
 
+@_overridable
 def get_device(input):
     return input.get_device()
 
@@ -63,7 +82,7 @@ def _simple_question(name):
 
     question.__name__ = name
     question.__doc__ = f"The same as ``input.{name}()``."
-    return question
+    return _overridable(question)
 
 
 is_floating_point = _simple_question("is_floating_point")
@@ -74,6 +93,7 @@ is_neg = _simple_question("is_neg")
 is_inference = _simple_question("is_inference")
 
 
+@_overridable
 def is_nonzero(input):
     """Is a one-element tensor other than zero?"""
     if input.numel() == 0:
@@ -89,6 +109,7 @@ def cudnn_is_acceptable(tensor):
     return False
 
 
+@_overridable
 def result_type(tensor1, tensor2):
     """The dtype that arithmetic between two tensors or numbers gives."""
     def kind(x):
@@ -320,13 +341,17 @@ def from_dlpack(ext_tensor, *, device=None, copy=None):
 
 
 def compile(model=None, *, fullgraph=False, dynamic=None, backend="inductor", mode=None,
-            options=None, disable=False):
-    """Not there yet, except for ``disable=True`` and ``backend="eager"``, which change nothing."""
-    if disable or backend == "eager":
-        if model is None:
-            return lambda f: f
-        return model
-    raise NotImplementedError("torch.compile is not implemented")
+            options=None, disable=False, recompile_limit=None, isolate_recompiles=False,
+            shapes_spec=None):
+    """Compiles a function or module; also a decorator.
+
+    Only ``backend="eager"`` runs, as Python; functions compiled with another raise
+    NotImplementedError when they are called. With ``disable=True`` the argument comes back.
+    """
+    from torch._dynamo.eval_frame import compile as compile_with
+
+    return compile_with(model, fullgraph=fullgraph, dynamic=dynamic, backend=backend, mode=mode,
+                        options=options, disable=disable)
 
 
 def cond(pred, true_fn, false_fn, operands=()):
@@ -380,22 +405,27 @@ class SymBool:
 SymInt.__module__ = SymFloat.__module__ = SymBool.__module__ = "torch"
 
 
+@_overridable
 def sym_int(a):
     return builtins.int(a)
 
 
+@_overridable
 def sym_float(a):
     return builtins.float(a)
 
 
+@_overridable
 def sym_not(a):
     return not a
 
 
+@_overridable
 def sym_max(a, b):
     return max(a, b)
 
 
+@_overridable
 def sym_min(a, b):
     return min(a, b)
 
@@ -404,10 +434,12 @@ def sym_sum(args):
     return sum(args)
 
 
+@_overridable
 def sym_ite(b, t, f):
     return t if b else f
 
 
+@_overridable
 def sym_sqrt(a):
     import math
 
@@ -426,6 +458,7 @@ def sym_fresh_size(x, *, min=2, max=None):
     raise NotImplementedError("torch.sym_fresh_size is not implemented")
 
 
+@_overridable
 def _assert(condition, message):
     assert condition, message
 

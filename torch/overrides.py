@@ -238,7 +238,7 @@ def _get_overridable_functions():
                 continue
             if hasattr(value, "__get__") and not callable(value):
                 value = value.__get__
-            if not callable(value) or getattr(value, "__module__", "").startswith("typing"):
+            if not callable(value) or str(getattr(value, "__module__", "")).startswith("typing"):
                 continue
             try:
                 if value in ignored:

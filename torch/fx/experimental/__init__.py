@@ -1,0 +1,1 @@
+"""Less settled parts of torch.fx: fusion for inference, constant folding, symbolic shapes."""
