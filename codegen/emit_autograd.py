@@ -297,10 +297,22 @@ def mode_line(e, name, args, ret):
     return f"  if (tls.modes{decline}) [[unlikely]] return {call};"
 
 
+def device_check(e):
+    """Structured operators read the memory of all their tensors; copy_ has words of its own."""
+    tensors = [a for a in e.args if a.is_tensor or a.is_list]
+    if e.kind != "structured" or e.name == "copy_":
+        return []
+    if len(tensors) < 2 and not any(a.is_list for a in tensors):
+        return []
+    args = ", ".join(a.name for a in tensors)
+    return [f'  check_same_device("{e.name}", {args});']
+
+
 def wrapper(e):
     out = [f"{e.cpp_return} {e.name}({params(e)}) {{"]
     out.append(mode_line(e, ident(e), call_args(e), e.cpp_return))
     out += refuse_line(e, ident(e))
+    out += device_check(e)
     if e.inplace_only and e.kind != "composite":
         return out + inplace_only_body(e) + ["}", ""]
     sparse = sparse_call(e)
@@ -354,6 +366,7 @@ def inplace(e):
     out = [f"Tensor {e.name}_({params(e)}) {{"]
     out.append(mode_line(e, inplace_ident(e), call_args(e), "Tensor"))
     out += refuse_line(e, inplace_ident(e))
+    out += device_check(e)
     if e.kind == "composite":
         # What the parts save of self must not be what is written afterwards.
         tensors = ", ".join(a.name for a in e.args if a.is_tensor or a.is_list)
@@ -388,7 +401,10 @@ def out_variant(e):
         *refuse_line(e, ident(e) + "_out", outs),
         f'  check_out("{e.name}", needs_grad({", ".join(tensors + outs)}));',
         "  NoGrad no_grad;",
+        *device_check(e),
     ]
+    if e.kind == "pointwise":
+        out += [f"  check_out_device({', '.join([n] + tensors)});" for n in outs]
     if e.data.get("sparse") and not e.multi:
         out.append(f"  if ({any_sparse(e, outs)}) [[unlikely]] {{")
         out.append(f'    sparse::assign(out, {sparse_call(e)}, "{e.name}");')

@@ -32,8 +32,7 @@ void adopt_geometry(const Tensor& self, const Tensor& view) {
 
 void write_out(const Tensor& out, const Tensor& value, const char* name) {
   check(out.defined(), name, "(): out= must be a Tensor");
-  check(out.device() == value.device(), "Expected all tensors to be on the same device, but ", name,
-        "() got an out= tensor on ", out.device(), " and a result on ", value.device());
+  check_out_device(out, value);
   check_output_dtype(value.dtype(), out.dtype());
   resize_output(out, value.sizes());
   if (!out.is_meta()) native::copy_into(out, value);
@@ -46,6 +45,16 @@ void refuse_sparse(const OpInfo& op, TensorList args) {
   fail_as(ErrorKind::NotImplemented, "Could not run 'aten::", op.name, *op.overload ? "." : "",
           op.overload, "' with arguments from the '", backend,
           "' backend: this operator has no sparse form. Convert the argument with to_dense().");
+}
+
+[[gnu::cold]] void refuse_devices(const char* name, const Tensor& first, const Tensor& other) {
+  fail("Expected all tensors to be on the same device, but found at least two devices, ",
+       first.device(), " and ", other.device(), "! (when checking the arguments of ", name, ")");
+}
+
+[[gnu::cold]] void refuse_out_device(Device out, Device result) {
+  fail("Attempting to copy from device ", result, " to device ", out,
+       ", but cross-device copies are not allowed!");
 }
 
 void check_out(const char* name, bool any_requires_grad) {

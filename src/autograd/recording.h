@@ -123,6 +123,34 @@ void assign(const Tensor& self, const Tensor& value, const char* name);
 }  // namespace sparse
 
 // ---- inside wrappers
+[[noreturn]] void refuse_devices(const char* name, const Tensor& first, const Tensor& other);
+// Numbers and 0-dim CPU tensors go with every device; a meta tensor in the first place makes the
+// call one about geometry only, which never looks at the others' memory.
+struct SameDevice {
+  const Tensor *first = nullptr, *other = nullptr;
+  void see(const Tensor& t) {
+    if (!t.defined() || (t.dim() == 0 && t.device().is_cpu())) return;
+    if (!first) first = &t;
+    else if (!(t.device() == first->device()) && !first->is_meta()) other = &t;
+  }
+  void see(TensorList l) {
+    for (const Tensor& t : l) see(t);
+  }
+};
+[[noreturn]] void refuse_out_device(Device out, Device result);
+template <class... T>
+void check_out_device(const Tensor& out, const T&... args) {
+  SameDevice s;
+  (s.see(args), ...);
+  const Device result = s.first ? s.first->device() : Device{};
+  if (!(out.device() == result)) [[unlikely]] refuse_out_device(out.device(), result);
+}
+template <class... T>
+void check_same_device(const char* name, const T&... args) {
+  SameDevice s;
+  (s.see(args), ...);
+  if (s.other) [[unlikely]] refuse_devices(name, *s.first, *s.other);
+}
 Tensor native_clone(
     const Tensor& t);  // before an in-place operator whose gradient needs the old value
 // Results of operators that are not written in place by their kernel: checked, then copied.

@@ -8,7 +8,12 @@
 #include <atomic>
 #include <exception>
 
+#include "base/long_work.h"
+
 namespace rl {
+
+FrontLock front_lock;
+
 namespace {
 
 std::atomic<int> g_threads{0};
@@ -42,6 +47,7 @@ namespace detail {
 // Chunks are taken from a shared counter, so a preempted core delays its own chunk only.
 void parallel_run(int64_t begin, int64_t end, int64_t grain,
                   void (*f)(void*, int64_t, int64_t), void* ctx) {
+  const LongWork others_may_run;
   const int64_t n = end - begin;
   const int64_t most = (n + std::max<int64_t>(grain, 1) - 1) / std::max<int64_t>(grain, 1);
   const int threads = int(std::min<int64_t>(num_threads(), most));

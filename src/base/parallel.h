@@ -1,5 +1,6 @@
 // parallel_for: splits [begin, end) into chunks of at least `grain` and runs them on the OpenMP
 // pool. Nested regions run serially. Exceptions are collected and rethrown on the caller's thread.
+// Whatever exceeds the grain, or has a grain of 1 (each item is much work), is LongWork.
 #pragma once
 #include <cstdint>
 #include <type_traits>
@@ -19,7 +20,7 @@ void parallel_run(int64_t begin, int64_t end, int64_t grain,
 template <class F>
 inline void parallel_for(int64_t begin, int64_t end, int64_t grain, F&& f) {
   if (begin >= end) return;
-  if (end - begin <= grain) {
+  if (end - begin <= grain && grain > 1) {
     f(begin, end);
     return;
   }

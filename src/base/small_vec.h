@@ -12,6 +12,9 @@
 
 namespace rl {
 
+// Throws OutOfMemory: a small vector could not get this many bytes (base/check.cpp).
+[[noreturn]] void refuse_small_vec(size_t bytes);
+
 template <class T>
 class ArrayRef {
  public:
@@ -138,8 +141,9 @@ class SmallVec {
     o.n_ = 0;
   }
   void grow(size_t n) {
+    if (n > UINT32_MAX) [[unlikely]] refuse_small_vec(n * sizeof(T));
     T* q = static_cast<T*>(std::malloc(n * sizeof(T)));
-    if (!q) std::abort();
+    if (!q) [[unlikely]] refuse_small_vec(n * sizeof(T));
     std::memcpy(q, p_, n_ * sizeof(T));
     free_heap();
     p_ = q;

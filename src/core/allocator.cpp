@@ -111,6 +111,9 @@ class Cache {
       for (void* p : list) system_free(p, size);
   }
 
+  void lock() { mutex_.lock(); }
+  void unlock() { mutex_.unlock(); }
+
  private:
   std::mutex mutex_;
   std::map<size_t, std::vector<void*>> blocks_;
@@ -175,6 +178,17 @@ Oversize& oversize() {
   static Oversize* o = new Oversize;
   return *o;
 }
+
+// fork() while another thread allocates: the child's copies of the locks must not stay locked.
+void hold_over_fork() {
+  cache().lock();
+  oversize().mutex.lock();
+}
+void let_go() {
+  oversize().mutex.unlock();
+  cache().unlock();
+}
+const int g_atfork = pthread_atfork(hold_over_fork, let_go, let_go);
 
 void* alloc_large(size_t nbytes, size_t size) {
   size_t got = size;

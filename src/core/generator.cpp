@@ -1,6 +1,8 @@
 // Seeding, saved states and the cached normal of the CPU generator.
 #include "core/generator.h"
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -62,7 +64,7 @@ double Generator::normal_double() {
 }
 
 void Generator::manual_seed(uint64_t seed) {
-  std::lock_guard lock(mutex_);
+  GeneratorLock lock(*this);
   reset(seed);
 }
 
@@ -73,7 +75,7 @@ uint64_t Generator::seed() {
 }
 
 uint64_t Generator::initial_seed() const {
-  std::lock_guard lock(mutex_);
+  GeneratorLock lock(*this);
   return seed_;
 }
 
@@ -110,7 +112,7 @@ T take(const uint8_t* bytes, int at) {
 }  // namespace
 
 std::vector<uint8_t> Generator::get_state() const {
-  std::lock_guard lock(mutex_);
+  GeneratorLock lock(*this);
   std::vector<uint8_t> bytes(kStateBytes, 0);
   uint8_t* p = bytes.data();
   put<uint64_t>(p, kSeedAt, seed_);
@@ -134,7 +136,7 @@ void Generator::set_state(const uint8_t* bytes, int64_t size) {
   bool valid = take<int32_t>(bytes, kSeededAt) == 1 && left >= 1 && left <= kWords &&
                next <= uint64_t(kWords) && int64_t(next) + left - 1 <= kWords;
   check(valid, "Invalid mt19937 state");
-  std::lock_guard lock(mutex_);
+  GeneratorLock lock(*this);
   seed_ = take<uint64_t>(bytes, kSeedAt);
   left_ = left;
   next_ = int32_t(next);
@@ -152,6 +154,15 @@ uint64_t nondeterministic_seed() {
   uint64_t high = source();
   return high << 32 | source();
 }
+
+namespace {
+
+// fork() while another thread draws: the child's copy of the mutex must not stay locked.
+void hold_over_fork() { default_generator().mutex().lock(); }
+void let_go() { default_generator().mutex().unlock(); }
+const int g_atfork = pthread_atfork(hold_over_fork, let_go, let_go);
+
+}  // namespace
 
 Generator& default_generator() {
   static intrusive_ptr<Generator> generator(new Generator(nondeterministic_seed()));

@@ -3,9 +3,11 @@
 #pragma once
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "base/intrusive_ptr.h"
+#include "base/long_work.h"
 
 namespace rl {
 
@@ -28,7 +30,7 @@ class Generator : public RefCounted {
     set_state(bytes.data(), int64_t(bytes.size()));
   }
 
-  // The draws below do not lock: hold `mutex()` around a series of them.
+  // The draws below do not lock: hold a GeneratorLock around a series of them.
   std::mutex& mutex() const { return mutex_; }
 
   uint32_t random() {
@@ -69,6 +71,25 @@ class Generator : public RefCounted {
   double normal_ = 0;
   float float_normal_ = 0;
   alignas(64) uint32_t words_[kWords];
+};
+
+// Locks a generator for a series of `n` draws. The front end's lock is given up if there are many,
+// or if another thread draws: who holds the mutex never waits for the front end's lock.
+class GeneratorLock {
+ public:
+  explicit GeneratorLock(const Generator& g, int64_t n = 0) {
+    if (n <= kFewDraws) {
+      lock_ = std::unique_lock(g.mutex(), std::try_to_lock);
+      if (lock_.owns_lock()) return;
+    }
+    work_.emplace();
+    lock_ = std::unique_lock(g.mutex());
+  }
+
+ private:
+  static constexpr int64_t kFewDraws = 16384;
+  std::optional<LongWork> work_;  // ends after the lock
+  std::unique_lock<std::mutex> lock_;
 };
 
 Generator& default_generator();  // seeded nondeterministically at first use

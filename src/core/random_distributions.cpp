@@ -16,7 +16,7 @@ using namespace random_detail;
 
 template <class T>
 void fill_exponential(Generator& gen, T* out, int64_t n, double lambda) {
-  std::lock_guard lock(gen.mutex());
+  GeneratorLock lock(gen, n);
   double scale = -1.0 / lambda;
   if constexpr (!std::is_same_v<T, double>) {
     // 1 - u is exact, and the vectorised logarithm is as good as any after rounding to float.
@@ -34,7 +34,7 @@ void fill_exponential(Generator& gen, T* out, int64_t n, double lambda) {
 
 template <class T>
 void fill_cauchy(Generator& gen, T* out, int64_t n, double median, double sigma) {
-  std::lock_guard lock(gen.mutex());
+  GeneratorLock lock(gen, n);
   transform_uniforms(gen, out, n, [=](double u) {
     return narrow<T>(std::fma(sigma, std::tan(std::numbers::pi * (u - 0.5)), median));
   });
@@ -42,7 +42,7 @@ void fill_cauchy(Generator& gen, T* out, int64_t n, double median, double sigma)
 
 template <class T>
 void fill_geometric(Generator& gen, T* out, int64_t n, double p) {
-  std::lock_guard lock(gen.mutex());
+  GeneratorLock lock(gen, n);
   double base = std::log1p(-p);
   transform_uniforms(gen, out, n,
                      [=](double u) { return narrow<T>(std::ceil(std::log(u) / base)); });
@@ -197,25 +197,25 @@ T gamma_positive(Generator& gen, T alpha) {
 
 template <class T>
 void sample_poisson(Generator& gen, T* out, const T* rate, int64_t n) {
-  std::lock_guard lock(gen.mutex());
+  GeneratorLock lock(gen, n);
   for (int64_t i = 0; i < n; ++i) out[i] = narrow<T>(poisson_one(gen, double(rate[i])));
 }
 
 template <class T>
 void sample_binomial(Generator& gen, T* out, const T* count, const T* prob, int64_t n) {
-  std::lock_guard lock(gen.mutex());
+  GeneratorLock lock(gen, n);
   for (int64_t i = 0; i < n; ++i) out[i] = T(binomial_one(gen, count[i], prob[i]));
 }
 
 template <class T>
 void sample_standard_gamma(Generator& gen, T* out, const T* alpha, int64_t n) {
-  std::lock_guard lock(gen.mutex());
+  GeneratorLock lock(gen, n);
   for (int64_t i = 0; i < n; ++i) out[i] = gamma_positive(gen, alpha[i]);
 }
 
 template <class T>
 void sample_dirichlet(Generator& gen, T* out, const T* alpha, int64_t rows, int64_t size) {
-  std::lock_guard lock(gen.mutex());
+  GeneratorLock lock(gen);
   constexpr T kBelowOne = 1 - std::numeric_limits<T>::epsilon() / 2;
   std::vector<double> gamma(static_cast<size_t>(size));
   for (int64_t r = 0; r < rows; ++r, alpha += size, out += size) {
@@ -282,7 +282,7 @@ void draw_distinct(Generator& gen, int64_t* out, const T* weights, int64_t rows,
 template <class T>
 void draw_repeated(Generator& gen, int64_t* out, const T* weights, int64_t rows,
                    int64_t categories, int64_t samples) {
-  std::lock_guard lock(gen.mutex());
+  GeneratorLock lock(gen);
   using C = compute_t<T>;
   std::vector<C> sums(static_cast<size_t>(categories));
   for (int64_t r = 0; r < rows; ++r, weights += categories) {
@@ -324,7 +324,7 @@ void sample_multinomial(Generator& gen, int64_t* out, const T* weights, int64_t 
 template <class T>
 void sample_rrelu(Generator& gen, T* out, T* noise, const T* in, int64_t n, double lower,
                   double upper) {
-  std::lock_guard lock(gen.mutex());
+  GeneratorLock lock(gen, n);
   using C = compute_t<T>;
   const double low = C(lower), range = C(upper) - low;
   for (int64_t i = 0; i < n; ++i) {

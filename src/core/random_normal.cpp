@@ -64,14 +64,14 @@ void fill_blocks_reduced(Generator& gen, T* out, int64_t n, double mean, double 
 
 template <class T>
 void fill_normal_scalar(Generator& gen, T* out, int64_t n, double mean, double std) {
-  std::lock_guard lock(gen.mutex());
+  GeneratorLock lock(gen, n);
   for (int64_t i = 0; i < n; ++i) out[i] = narrow<T>(std::fma(gen.normal_double(), std, mean));
 }
 
 template <class T>
 void fill_normal(Generator& gen, T* out, int64_t n, double mean, double std) {
   if (n < 16) return fill_normal_scalar(gen, out, n, mean, std);
-  std::lock_guard lock(gen.mutex());
+  GeneratorLock lock(gen, n);
   if constexpr (is_reduced_v<T>) {
     fill_blocks_reduced(gen, out, n, mean, std);
   } else {
@@ -81,7 +81,7 @@ void fill_normal(Generator& gen, T* out, int64_t n, double mean, double std) {
 
 template <class T>
 void fill_log_normal(Generator& gen, T* out, int64_t n, double mean, double std) {
-  std::lock_guard lock(gen.mutex());
+  GeneratorLock lock(gen, n);
   for (int64_t i = 0; i < n; ++i) {
     out[i] = narrow<T>(std::exp(std::fma(gen.normal_double(), std, mean)));
   }

@@ -14,7 +14,7 @@ using namespace random_detail;
 
 template <class T>
 void fill_uniform(Generator& gen, T* out, int64_t n, double from, double to) {
-  std::lock_guard lock(gen.mutex());
+  GeneratorLock lock(gen, n);
   if constexpr (is_reduced_v<T>) {
     float low = float(from), high = float(to);
     float wide[kChunk];
@@ -98,7 +98,7 @@ void snap_random_bounds(int64_t& from, int64_t& to) {
 
 template <class T>
 void fill_random_range(Generator& gen, T* out, int64_t n, int64_t base, uint64_t range) {
-  std::lock_guard lock(gen.mutex());
+  GeneratorLock lock(gen, n);
   auto shifted = [base](uint64_t x) { return from_int<T>(int64_t(x + uint64_t(base))); };
   if (range == 0) {
     map64(gen, out, n, [](uint64_t x) { return from_int<T>(int64_t(x)); });
@@ -112,7 +112,7 @@ void fill_random_range(Generator& gen, T* out, int64_t n, int64_t base, uint64_t
 
 template <class T>
 void fill_random(Generator& gen, T* out, int64_t n) {
-  std::lock_guard lock(gen.mutex());
+  GeneratorLock lock(gen, n);
   if constexpr (std::is_same_v<T, bool>) {
     map32(gen, out, n, [](uint32_t x) { return (x & 1) != 0; });
   } else if constexpr (std::is_same_v<T, double>) {
@@ -158,7 +158,7 @@ void shuffle_growing(Generator& gen, T* out, int64_t n) {
 
 template <class T>
 void fill_randperm(Generator& gen, T* out, int64_t n) {
-  std::lock_guard lock(gen.mutex());
+  GeneratorLock lock(gen, n);
   if (n < kWidePermutation) {
     shuffle(gen, out, n);
   } else {
@@ -170,7 +170,7 @@ void fill_randperm(Generator& gen, T* out, int64_t n) {
 
 template <class T>
 void fill_bernoulli(Generator& gen, T* out, int64_t n, double p) {
-  std::lock_guard lock(gen.mutex());
+  GeneratorLock lock(gen, n);
   // u < p for u = k 2^-53 is k < ceil(p 2^53), exactly.
   uint64_t limit = uint64_t(std::ceil(p * 0x1p53));
   uint32_t draws[kChunk];
@@ -196,7 +196,7 @@ void fill_bernoulli(Generator& gen, T* out, int64_t n, double p) {
 
 template <class T, class P>
 void fill_bernoulli(Generator& gen, T* out, const P* p, int64_t n) {
-  std::lock_guard lock(gen.mutex());
+  GeneratorLock lock(gen, n);
   using C = compute_t<P>;
   constexpr int64_t kStep = 512;
   C u[kStep];

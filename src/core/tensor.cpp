@@ -51,6 +51,14 @@ void TensorImpl::operator delete(void* p, size_t n) {
   ::operator delete(p);
 }
 
+[[gnu::cold]] void* Tensor::data_of_none() const {
+  if (numel() == 0) return nullptr;
+  check_implemented(!is_meta(), "Cannot access the data of a meta tensor: it has none");
+  check_implemented(p_->kind == ImplKind::Strided, "Cannot access the data of a tensor of layout ",
+                    layout_name(layout()), " as strided memory");
+  fail("The tensor has a non-zero number of elements, but its data is not allocated yet");
+}
+
 Tensor empty_tensor(IntRef sizes, DType dtype, Device device) {
   const int64_t n = numel_of(sizes);
   int64_t bytes;

@@ -110,8 +110,13 @@ class Tensor {
   bool requires_grad() const { return p_->requires_grad; }
   bool is_wrapped_number() const { return p_->wrapped_number; }
   const StoragePtr& storage() const { return p_->storage; }
+  // The first element. A tensor without memory (meta, sparse, a freed storage) is refused unless
+  // it is empty: then null.
   void* data() const {
-    return static_cast<char*>(p_->storage->data()) + p_->offset * itemsize();
+    const Storage* s = p_->storage.get();
+    char* base = s ? static_cast<char*>(s->data()) : nullptr;
+    if (!base) [[unlikely]] return data_of_none();
+    return base + p_->offset * itemsize();
   }
   template <class T>
   T* data() const {
@@ -120,6 +125,7 @@ class Tensor {
   uint32_t version() const { return p_->version ? p_->version->value.load() : 0; }
 
  private:
+  void* data_of_none() const;
   intrusive_ptr<TensorImpl> p_;
 };
 

@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/long_work.h"
 #include "base/parallel.h"
 #include "kernels/conv_columns.h"
 #include "kernels/cpu/tiles.h"
@@ -26,6 +27,11 @@ Counts counts(const Conv& p) {
     c.dst *= p.out[i];
   }
   return c;
+}
+
+bool is_long(const Conv& p, const Counts& c) {
+  const double outputs = double(std::max<int64_t>(p.out_channels, 1));
+  return double(c.dst) * double(c.weight) / outputs > kLongWork;
 }
 
 bool set_type(DType dtype, Conv& p) {
@@ -77,6 +83,7 @@ void conv_forward(DType dtype, Conv p, const void* src, const void* weight, cons
                   void* dst) {
   const Counts c = counts(p);
   if (c.dst == 0) return;
+  const LongWork others_may_run(is_long(p, c));
   if (set_type(dtype, p) && onednn::conv_forward(p, src, weight, bias, dst)) return;
   if (is_half(dtype)) {
     const Buffer s = to_float(dtype, src, c.src), w = to_float(dtype, weight, c.weight);
@@ -97,6 +104,7 @@ void conv_backward_data(DType dtype, Conv p, const void* diff_dst, const void* w
                         void* diff_src) {
   const Counts c = counts(p);
   if (c.src == 0) return;
+  const LongWork others_may_run(is_long(p, c));
   if (c.dst > 0 && set_type(dtype, p) &&
       onednn::conv_backward_data(p, diff_dst, weight, diff_src)) {
     return;
@@ -116,6 +124,7 @@ void conv_backward_weights(DType dtype, Conv p, const void* src, const void* dif
                            void* diff_weight) {
   const Counts c = counts(p);
   if (c.weight == 0) return;
+  const LongWork others_may_run(is_long(p, c));
   if (c.dst > 0 && c.src > 0 && set_type(dtype, p) &&
       onednn::conv_backward_weights(p, src, diff_dst, diff_weight, nullptr)) {
     return;

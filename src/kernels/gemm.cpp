@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "base/check.h"
+#include "base/long_work.h"
 #include "base/parallel.h"
 #include "kernels/cpu/lapack/lapack.h"
 #include "kernels/cpu/onednn/provider.h"
@@ -207,8 +208,10 @@ void gemm(DType dtype, const GemmProblem& given) { gemm_conj(dtype, given, false
 
 void gemm_conj(DType dtype, const GemmProblem& given, bool conj_a, bool conj_b) {
   if (given.batch == 0 || given.m == 0 || given.n == 0) return;
-  if (is_integral(dtype, true)) return cpu::plain_gemm(dtype, given);
   if (try_small(dtype, given)) return;
+  const LongWork others_may_run(double(given.batch) * double(given.m) * double(given.n) *
+                                    double(given.k) > kLongWork);
+  if (is_integral(dtype, true)) return cpu::plain_gemm(dtype, given);
   GemmProblem p = given;
   const int64_t item = itemsize(dtype);
   if (!(p.c.col == 1 || p.n == 1) || !regular(p.c, p.m, p.n)) {

@@ -156,9 +156,10 @@ inline PyObject* guarded(F&& f) {
 // Thrown to carry an error that is already set in Python through C++.
 [[noreturn]] void throw_python_error();
 
-struct GilRelease {                           // around long kernels and backward
+void retake_gil(PyThreadState* state);        // never returns once the interpreter is going away
+struct GilRelease {                           // around backward and long reads
   PyThreadState* state = PyEval_SaveThread();
-  ~GilRelease() { PyEval_RestoreThread(state); }
+  ~GilRelease() { retake_gil(state); }
 };
 struct GilAcquire {
   PyGILState_STATE state = PyGILState_Ensure();

@@ -1,6 +1,9 @@
 // C++ exceptions to Python exceptions, and Python errors carried through C++.
+#include <unistd.h>
+
 #include <new>
 
+#include "base/long_work.h"
 #include "base/warn.h"
 #include "python/binder.h"
 #include "python/errors.h"
@@ -91,6 +94,22 @@ void warn_once(bool& said, const char* text) {
 }
 
 void install_warning_handler() { set_warning_handler(python_warning); }
+
+// A daemon thread that returns to an interpreter which is shutting down would be ended by an
+// exception that no C++ frame may see: it sleeps instead.
+void retake_gil(PyThreadState* state) {
+#if PY_VERSION_HEX >= 0x030d0000
+  while (Py_IsFinalizing()) pause();
+#else
+  while (_Py_IsFinalizing()) pause();
+#endif
+  PyEval_RestoreThread(state);
+}
+
+void install_front_lock() {
+  front_lock = {[]() -> void* { return PyGILState_Check() ? PyEval_SaveThread() : nullptr; },
+                [](void* state) { retake_gil(static_cast<PyThreadState*>(state)); }};
+}
 
 void throw_python_error() {
   if (!PyErr_Occurred()) PyErr_SetString(PyExc_SystemError, "error without an exception set");

@@ -13,6 +13,8 @@ extern PyObject* out_of_memory_error;  // torch.OutOfMemoryError
 
 void install_warning_handler();        // warnings of the core become Python's
 
+void install_front_lock();             // kernels give up the GIL while they work
+
 // A UserWarning that is given once in a process; `said` remembers.
 void warn_once(bool& said, const char* text);
 

@@ -154,6 +154,7 @@ bool add_error_classes(PyObject* module) {
 bool fill(PyObject* m) {
   register_generated_ops();
   install_warning_handler();
+  install_front_lock();
   return add_error_classes(m) && PyModule_AddFunctions(m, functions) == 0 &&
          add_override_functions(m) && add_dtype_types(m) && add_device_types(m) &&
          add_size_type(m) && add_return_types(m) &&

@@ -227,7 +227,7 @@ static DType plain_type(DType d) {
 }
 
 PyObject* nested_list(const Tensor& t) {
-  check(!t.is_meta(), "Cannot copy out of meta tensor; no data!");
+  check_implemented(!t.is_meta(), "Cannot copy out of meta tensor; no data!");
   if (DType plain = plain_type(t.dtype()); plain != t.dtype()) {
     NoGrad off;
     return nested_list(ops::to(t, plain, std::nullopt, false, std::nullopt));

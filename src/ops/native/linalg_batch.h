@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <complex>
 
+#include "base/long_work.h"
 #include "base/parallel.h"
 #include "kernels/cpu/lapack/lapack.h"
 #include "kernels/iter/copy.h"
@@ -53,6 +54,7 @@ inline int ld(const Tensor& t) { return int(std::max<int64_t>(rows(t), 1)); }
 // f(i) for the matrices of a batch.
 template <class F>
 void each(int64_t count, int64_t work, F&& f) {
+  const LongWork others_may_run(double(count) * double(work) > kLongWork / 4);
   if (count == 1) return f(0);
   lapack::Serial serial;
   parallel_for(0, count, 1 + 65536 / (work + 1), [&](int64_t begin, int64_t end) {
