@@ -79,6 +79,8 @@ for _module, _names in {
     "torch.storage": "TypedStorage",
     "torch._untyped_storage": "UntypedStorage",
     "torch._ops": "ops classes",
+    "torch._dispatch": "DispatchKey",
+    "torch._op_schema": "Argument FunctionSchema",
     "torch.autograd.grad_mode": "enable_grad inference_mode no_grad set_grad_enabled",
     "torch.autograd.anomaly_mode": "",
     "torch.amp": "GradScaler autocast",
@@ -142,6 +144,24 @@ def __getattr__(name):
     globals()[name] = value
     return value
 
+
+def _extension_attribute(name):
+    """Names of torch._C that are written in Python, in a module that is loaded when one is used."""
+    if name.startswith("_dispatch_") or name in _DISPATCH_NAMES:
+        value = getattr(_import("torch._dispatch"), name, _C)
+        if value is not _C:
+            setattr(_C, name, value)
+            return value
+    raise AttributeError(f"module 'torch._C' has no attribute {name!r}")
+
+
+_DISPATCH_NAMES = frozenset(
+    """DispatchKey DispatchKeySet ExcludeDispatchKeyGuard _ExcludeDispatchKeyGuard
+    _IncludeDispatchKeyGuard _ForceDispatchKeyGuard _AutoDispatchBelowAutograd
+    _AutoDispatchBelowADInplaceOrView _parse_dispatch_key parse_schema FunctionSchema
+    Argument""".split()
+)
+_C.__getattr__ = _extension_attribute
 
 # What torch takes from the extension as it is, when it is there.
 _C_NAMES = frozenset(

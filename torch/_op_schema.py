@@ -1,222 +1,271 @@
-"""Operator schemas as text, parsed: ``aten::mul.Tensor(Tensor self, Tensor other) -> Tensor``.
+"""Operator schemas as objects: ``aten::mul.Tensor(Tensor self, Tensor other) -> Tensor``.
 
-Knows how to put the arguments of a call into schema order and to check their types.
+The core parses the text; here are the objects that programs look at, the order of a call's
+arguments, and their types.
 """
 
-import re
-
 import torch
+from torch import _C
 
-__all__ = ["Argument", "FunctionSchema", "parse"]
+__all__ = ["Argument", "FunctionSchema", "SchemaType", "parse"]
 
-_KEYWORDS = {"None": None, "True": True, "False": False, "Mean": 1, "Sum": 2}
+# Names in schemas: the kind of the type and its name in annotations.
+_KINDS = {
+    "Tensor": ("TensorType", "Tensor"), "Scalar": ("NumberType", "number"),
+    "int": ("IntType", "int"), "SymInt": ("SymIntType", "SymInt"),
+    "float": ("FloatType", "float"), "complex": ("ComplexType", "complex"),
+    "bool": ("BoolType", "bool"), "SymBool": ("SymBoolType", "SymBool"),
+    "str": ("StringType", "str"), "ScalarType": ("IntType", "int"), "Layout": ("IntType", "int"),
+    "MemoryFormat": ("IntType", "int"), "Device": ("DeviceObjType", "Device"),
+    "Generator": ("GeneratorType", "Generator"), "Stream": ("StreamObjType", "Stream"),
+    "Storage": ("StorageType", "Storage"), "Any": ("AnyType", "Any"),
+    "NoneType": ("NoneType", "NoneType"),
+}
 
 
-class Argument:
-    """One argument or result of a schema."""
+class SchemaType:
+    """The type of an argument or a result. ``text`` is its spelling in the schema."""
 
-    def __init__(self, type, name, default, has_default, kwarg_only, alias, size):
-        self.type, self.name = type, name
-        self.default_value, self._has_default = default, has_default
-        self.kwarg_only, self.N = kwarg_only, size
-        self.alias_info = alias
+    __slots__ = ("text", "size", "alias", "inner", "_kind", "annotation_str")
 
-    def has_default_value(self):
-        return self._has_default
+    def __init__(self, parts):
+        self.text, self.size, self.alias, inner = parts
+        self.inner = [SchemaType(p) for p in inner]
+        if self.text.endswith("?"):
+            self._kind = "OptionalType"
+            self.annotation_str = f"Optional[{self.inner[0].annotation_str}]"
+        elif self.text.endswith("]"):
+            self._kind = "ListType"
+            self.annotation_str = f"List[{self.inner[0].annotation_str}]"
+        elif self.text.startswith("("):
+            self._kind = "TupleType"
+            inside = ", ".join(t.annotation_str for t in self.inner)
+            self.annotation_str = f"Tuple[{inside}]"
+        elif self.text.startswith("Dict("):
+            self._kind = "DictType"
+            self.annotation_str = "Dict[" + ", ".join(t.annotation_str for t in self.inner) + "]"
+        else:
+            self._kind, self.annotation_str = _KINDS.get(self.text, ("ClassType", self.text))
 
-    @property
-    def is_out(self):
-        return self.kwarg_only and self.alias_info is not None and self.alias_info.is_write
+    def kind(self):
+        return self._kind
 
-    def __repr__(self):
-        return str(self)
+    def getElementType(self):
+        if not self.inner:
+            raise RuntimeError(f"{self} has no element type")
+        return self.inner[0]
+
+    def elements(self):
+        return list(self.inner)
+
+    def isSubtypeOf(self, other):
+        return self == other or (other.kind() == "OptionalType" and
+                                 self.isSubtypeOf(other.getElementType()))
 
     def __str__(self):
-        text = self.type
-        if self.alias_info is not None:
-            text = text.replace("Tensor", f"Tensor({self.alias_info})", 1)
-        if self.name:
-            text += " " + self.name
-        return text + (f"={self.default_text}" if self._has_default else "")
+        return self.annotation_str
 
-    default_text = ""
+    __repr__ = __str__
+
+    def __eq__(self, other):
+        return isinstance(other, SchemaType) and self.annotation_str == other.annotation_str
+
+    def __hash__(self):
+        return hash(self.annotation_str)
 
 
-class _Alias:
+class _AliasInfo:
+    """What an annotation such as ``(a!)`` says."""
+
     def __init__(self, text):
         self.text = text
         self.is_write = "!" in text
-        self.before_set = self.after_set = set(re.findall(r"[a-z]\w*", text))
+        before, _, after = text.partition("->")
+        self.before_set = {p.strip() for p in before.replace("!", "").split("|")}
+        self.after_set = {p.strip() for p in after.split("|")} if after else set(self.before_set)
 
     def __str__(self):
         return self.text
 
 
-def _default(text, type):
-    if text in _KEYWORDS:
-        return _KEYWORDS[text]
-    if text.startswith("[") or text.startswith("{"):
-        inner = text[1:-1].strip()
-        return [_default(x.strip(), "") for x in inner.split(",")] if inner else []
-    if text.startswith(("'", '"')):
-        return text[1:-1]
-    if re.fullmatch(r"-?\d+", text):
-        return int(text)
-    try:
-        return float(text)
-    except ValueError:
-        pass
-    found = getattr(torch, text, None)
-    return found if found is not None else text
+def _annotation(type):
+    if type.alias or not type.inner or type.kind() == "TupleType":
+        return type.alias
+    return _annotation(type.inner[0])
 
 
-def _split(text):
-    """At the commas that stand outside of brackets."""
-    parts, depth, current = [], 0, ""
-    for c in text:
-        depth += c in "([{"
-        depth -= c in ")]}"
-        if c == "," and depth == 0:
-            parts.append(current)
-            current = ""
-        else:
-            current += c
-    if current.strip():
-        parts.append(current)
-    return [p.strip() for p in parts]
+class Argument:
+    """One argument or result of a schema."""
 
+    def __init__(self, type, name, has_default, default, kwarg_only):
+        self.type = SchemaType(type)
+        self.name, self.default_value = name, default
+        self._has_default, self.kwarg_only = bool(has_default), bool(kwarg_only)
+        inner = self.type.inner[0] if self.type.kind() == "OptionalType" else self.type
+        self.N = inner.size if inner.kind() == "ListType" and inner.size >= 0 else None
+        alias = _annotation(self.type)
+        self.alias_info = _AliasInfo(alias) if alias else None
 
-def _argument(text, kwarg_only):
-    head, _, default = text.partition("=")
-    alias = None
-    found = re.search(r"\(([^)]*)\)", head)
-    if found and head.startswith("Tensor("):
-        alias = _Alias(found[1])
-        head = head[: found.start()] + head[found.end() :]
-    type, _, name = head.strip().rpartition(" ")
-    if not type:
-        type, name = name, ""
-    size = re.search(r"\[(\d+)\]", type)
-    has = "=" in text
-    value = _default(default.strip(), type) if has else None
-    out = Argument(type.strip(), name, value, has, kwarg_only, alias,
-                   int(size[1]) if size else None)
-    out.default_text = default.strip()
-    return out
+    @property
+    def real_type(self):
+        return self.type
+
+    @property
+    def is_write(self):
+        return self.alias_info is not None and self.alias_info.is_write
+
+    @property
+    def is_out(self):
+        return self.kwarg_only and self.is_write
+
+    def has_default_value(self):
+        return self._has_default
 
 
 def _is_number(x):
-    return isinstance(x, (int, float, complex, bool))
-
-
-def _is_int(x):
-    return isinstance(x, int) and not isinstance(x, bool) or (
-        hasattr(x, "__index__") and not isinstance(x, bool) and not isinstance(x, torch.Tensor)
+    return isinstance(x, (int, float, complex, bool, torch.SymInt, torch.SymFloat)) or (
+        hasattr(x, "__float__") and hasattr(x, "dtype") and not isinstance(x, torch.Tensor)
     )
 
 
+def _is_int(x):
+    return not isinstance(x, bool) and (
+        isinstance(x, int) or (hasattr(x, "__index__") and not isinstance(x, torch.Tensor))
+    )
+
+
+def _is_device(x):
+    return isinstance(x, (torch.device, str, int))
+
+
+def _zero_dim(x):
+    return isinstance(x, torch.Tensor) and x.dim() == 0
+
+
 _CHECKS = {
-    "Tensor": lambda x: isinstance(x, torch.Tensor) or _is_number(x),
-    "Tensor|Scalar": lambda x: isinstance(x, torch.Tensor) or _is_number(x),
-    "Scalar": lambda x: _is_number(x) or (isinstance(x, torch.Tensor) and x.dim() == 0),
-    "int": _is_int,
-    "SymInt": _is_int,
-    "float": lambda x: isinstance(x, (int, float)) and not isinstance(x, bool),
-    "bool": lambda x: isinstance(x, (bool, int)),
+    "Tensor": lambda x: isinstance(x, torch.Tensor),
+    "Scalar": lambda x: _is_number(x) or _zero_dim(x),
+    "int": lambda x: _is_int(x) or isinstance(x, (torch.dtype, torch.layout)) or _zero_dim(x),
+    "SymInt": lambda x: _is_int(x) or _zero_dim(x),
+    "float": lambda x: not isinstance(x, (bool, complex)) and _is_number(x) or _zero_dim(x),
+    "complex": _is_number,
+    "bool": lambda x: isinstance(x, bool) or type(x).__name__ in ("bool", "bool_", "SymBool"),
     "str": lambda x: isinstance(x, str),
+    "ScalarType": lambda x: isinstance(x, (torch.dtype, int, type)),
+    "Layout": lambda x: isinstance(x, (torch.layout, int)),
+    "MemoryFormat": lambda x: isinstance(x, (torch.memory_format, int)),
+    "Device": _is_device,
+    "Generator": lambda x: isinstance(x, torch.Generator),
 }
 
 
 def _fits(type, value):
     """False only where the value is surely of another kind."""
-    if type.endswith("?"):
-        return value is None or _fits(type[:-1], value)
-    if type.endswith("]"):
-        base = type[: type.rindex("[")]
+    kind = type.kind()
+    if kind == "OptionalType":
+        return value is None or _fits(type.inner[0], value)
+    if kind == "ListType":
+        element = type.inner[0]
         if isinstance(value, (list, tuple)):
-            return all(_fits(base, v) for v in value)
-        sized = type[type.rindex("[") + 1 : -1]
-        return bool(sized) and _fits(base, value)
-    check = _CHECKS.get(type)
+            return all(_fits(element, v) for v in value)
+        return type.size >= 0 and _fits(element, value)
+    check = _CHECKS.get(type.text)
     return check is None or check(value)
 
 
 class FunctionSchema:
-    """A parsed schema."""
+    """A parsed schema. RuntimeError for text that is none."""
 
     def __init__(self, text):
-        m = re.match(r"(?:(\w+)::)?(\w+)(?:\.(\w+))?\((.*)\)\s*->\s*(.*)$", text.strip(), re.S)
-        if not m:
-            raise ValueError(f"not a function schema: {text!r}")
-        self._text = text
-        self.name = f"{m[1]}::{m[2]}" if m[1] else m[2]
-        self.overload_name = m[3] or ""
-        self.arguments, kwarg_only = [], False
-        for part in _split(m[4]):
-            if part == "*":
-                kwarg_only = True
-            else:
-                self.arguments.append(_argument(part, kwarg_only))
-        results = m[5].strip()
-        multiple = results.startswith("(") and results.endswith(")")
-        parts = _split(results[1:-1]) if multiple else [results]
-        self.returns = [_argument(p, False) for p in parts if p]
-        self.is_vararg = self.is_varret = False
+        (self._text, self.name, self.overload_name, arguments, returns, self.is_vararg,
+         self.is_varret) = _C._parse_schema(text)
+        self.arguments = [Argument(*a) for a in arguments]
+        self.returns = [Argument(*r) for r in returns]
+        self._numbers = self.name.startswith(("aten::", "prims::"))
 
     @property
     def is_mutable(self):
-        return any(a.alias_info is not None and a.alias_info.is_write for a in self.arguments)
+        return any(a.is_write for a in self.arguments)
 
     @property
     def is_view(self):
-        return any(r.alias_info is not None and not r.alias_info.is_write for r in self.returns)
+        return any(r.alias_info is not None and not r.is_write for r in self.returns)
 
-    def _wrong(self, message):
-        return RuntimeError(f"{self.name}() {message} Declaration: {self._text}")
+    def is_backward_compatible_with(self, old):
+        """Whether calls made for `old` still work: more arguments only with defaults."""
+        if self.name != old.name or len(self.arguments) < len(old.arguments):
+            return False
+        same = all(a.type == b.type and a.name == b.name
+                   for a, b in zip(self.arguments, old.arguments))
+        new = self.arguments[len(old.arguments):]
+        return same and all(a.has_default_value() for a in new) and (
+            [r.type for r in self.returns] == [r.type for r in old.returns])
+
+    def _fits(self, argument, value):
+        if self._numbers and argument.type.text == "Tensor" and _is_number(value):
+            return True  # x + 1
+        return _fits(argument.type, value)
+
+    def _wrong_type(self, argument, position, value):
+        wanted = argument.type.annotation_str.replace("SymInt", "int")
+        found = type(value).__name__
+        return RuntimeError(
+            f"{self.name}() Expected a value of type '{wanted}' for argument "
+            f"'{argument.name}' but instead found type '{found}'.\n"
+            f"Position: {position}\nValue: {value!r}\nDeclaration: {self._text}\n"
+            f"Cast error details: Unable to cast {value!r} to {wanted}"
+        )
 
     def bind(self, args, kwargs):
         """The arguments in schema order, defaults filled in. RuntimeError where they do not fit."""
-        positional = [a for a in self.arguments if not a.kwarg_only]
-        if len(args) > len(positional):
-            raise self._wrong(
-                f"expected at most {len(positional)} argument(s) but received {len(args)} "
-                "argument(s)."
+        if len(args) > sum(not a.kwarg_only for a in self.arguments):
+            n = sum(not a.kwarg_only for a in self.arguments)
+            raise RuntimeError(
+                f"{self.name}() expected at most {n} argument(s) but received {len(args)} "
+                f"argument(s). Declaration: {self._text}"
             )
-        kwargs = dict(kwargs)
-        out = []
+        out, used = [], 0
         for i, a in enumerate(self.arguments):
-            if i < len(args) and not a.kwarg_only:
-                value = args[i]
+            if i < len(args):
                 if a.name in kwargs:
-                    raise self._wrong(f"got multiple values for argument '{a.name}'.")
+                    raise RuntimeError(f"{self.name}() got multiple values for argument "
+                                       f"'{a.name}'. Declaration: {self._text}")
+                value = args[i]
             elif a.name in kwargs:
-                value = kwargs.pop(a.name)
-            elif a.has_default_value():
-                value = a.default_value
+                value = kwargs[a.name]
+                used += 1
+            elif a._has_default:
+                out.append(a.default_value)
+                continue
             else:
-                raise self._wrong(f"is missing value for argument '{a.name}'.")
-            if not _fits(a.type, value):
-                raise self._wrong(
-                    f"Expected a value of type '{a.type}' for argument '{a.name}' but instead "
-                    f"found type '{type(value).__name__}'."
-                )
+                raise RuntimeError(f"{self.name}() is missing value for argument '{a.name}'. "
+                                   f"Declaration: {self._text}")
+            if not self._fits(a, value):
+                raise self._wrong_type(a, i, value)
             out.append(self._spread(a, value))
-        if kwargs:
-            raise self._wrong(f"Unknown keyword argument '{next(iter(kwargs))}'.")
+        if used < len(kwargs):
+            names = {a.name for a in self.arguments}
+            unknown = next(k for k in kwargs if k not in names)
+            raise RuntimeError(f"Unknown keyword argument '{unknown}' for operator '{self.name}'. "
+                               f"Schema: {self._text}")
         return out
 
     @staticmethod
     def _spread(a, value):
         """One number where a list of N is wanted stands for N of them."""
-        if a.N and value is not None and not isinstance(value, (list, tuple)):
-            return [value] * a.N if not isinstance(value, str) else value
+        if a.N is not None and not isinstance(value, (list, tuple)) and value is not None:
+            return [value] * max(a.N, 1)
         return value
+
+    def split(self, args):
+        """Arguments in schema order as positional and keyword-only ones."""
+        n = sum(not a.kwarg_only for a in self.arguments)
+        return tuple(args[:n]), {a.name: v for a, v in zip(self.arguments[n:], args[n:])}
 
     def __str__(self):
         return self._text
 
-    def __repr__(self):
-        return self._text
+    __repr__ = __str__
 
     def __eq__(self, other):
         return isinstance(other, FunctionSchema) and self._text == other._text

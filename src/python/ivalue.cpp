@@ -4,8 +4,10 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "abi/schema.h"
 #include "core/op.h"
 #include "python/accepts.h"
+#include "python/boxed.h"
 #include "python/errors.h"
 #include "python/opaque.h"
 #include "python/ops.h"
@@ -109,6 +111,22 @@ IValue to_ivalue(PyObject* o) {
   return IValue(hold_object(o));
 }
 
+Stack to_stack(PyObject* sequence) {
+  Stack stack;
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(sequence); ++i)
+    stack.push_back(to_ivalue(PySequence_Fast_GET_ITEM(sequence, i)));
+  return stack;
+}
+
+PyObject* from_stack(const Stack& stack) {
+  if (stack.empty()) return none();
+  if (stack.size() == 1) return from_ivalue(stack[0]);
+  Ref r = owned(PyTuple_New(Py_ssize_t(stack.size())));
+  for (size_t i = 0; i < stack.size(); ++i)
+    PyTuple_SET_ITEM(r.get(), Py_ssize_t(i), from_ivalue(stack[i]));
+  return r.release();
+}
+
 namespace {
 
 bool is_tensor_type(std::string_view argument) {
@@ -193,27 +211,47 @@ PyObject* py_all_ops(PyObject*, PyObject*) {
   });
 }
 
+void run_boxed(const OpInfo* op, Stack& stack) {
+  check_type(stack.size() == op->num_args, op->name, ": expected ", int(op->num_args),
+             " arguments, got ", stack.size());
+  box_numbers(op, stack);
+  abi::call_op(*op, stack);
+}
+
+const OpInfo* called_op(PyObject* const* args, Py_ssize_t n, const char* what) {
+  check_type(n == 2 && (PyTuple_Check(args[1]) || PyList_Check(args[1])), what,
+             "(handle, arguments)");
+  auto* op = static_cast<const OpInfo*>(PyLong_AsVoidPtr(args[0]));
+  check(op, "no such operator handle");
+  return op;
+}
+
 // _call_op(handle, args in schema order) -> the result, a tuple of results, or None
 PyObject* py_call_op(PyObject*, PyObject* const* args, Py_ssize_t n) {
   return guarded([&]() -> PyObject* {
-    check_type(n == 2 && (PyTuple_Check(args[1]) || PyList_Check(args[1])),
-               "_call_op(handle, arguments)");
-    auto* op = static_cast<const OpInfo*>(PyLong_AsVoidPtr(args[0]));
-    check(op, "no such operator handle");
-    Stack stack;
-    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(args[1]); ++i)
-      stack.push_back(to_ivalue(PySequence_Fast_GET_ITEM(args[1], i)));
-    check_type(stack.size() == op->num_args, op->name, ": expected ", int(op->num_args),
-               " arguments, got ", stack.size());
-    box_numbers(op, stack);
-    if (tls.modes && !mode_declines(*op)) call_mode_boxed(*op, stack);
-    else op->boxed(stack);
-    if (stack.empty()) return none();
-    if (stack.size() == 1) return from_ivalue(stack[0]);
-    Ref r = owned(PyTuple_New(Py_ssize_t(stack.size())));
-    for (size_t i = 0; i < stack.size(); ++i)
-      PyTuple_SET_ITEM(r.get(), Py_ssize_t(i), from_ivalue(stack[i]));
-    return r.release();
+    const OpInfo* op = called_op(args, n, "_call_op");
+    Stack stack = to_stack(args[1]);
+    run_boxed(op, stack);
+    return from_stack(stack);
+  });
+}
+
+// The same for arguments in the order of the schema that PyTorch gives the operator.
+PyObject* py_call_public_op(PyObject*, PyObject* const* args, Py_ssize_t n) {
+  return guarded([&]() -> PyObject* {
+    const OpInfo* op = called_op(args, n, "_call_public_op");
+    Stack stack = to_stack(args[1]);
+    abi::to_core_arguments(*op, stack);
+    run_boxed(op, stack);
+    if (stack.empty() && abi::public_schema(*op).returns.size() == 1)
+      return new_ref(PySequence_Fast_GET_ITEM(args[1], 0));  // in place
+    return from_stack(stack);
+  });
+}
+
+PyObject* py_public_schema(PyObject*, PyObject* handle) {
+  return guarded([&]() -> PyObject* {
+    return PyUnicode_FromString(str(abi::public_schema(*op_handle(handle))).c_str());
   });
 }
 
@@ -274,6 +312,8 @@ PyMethodDef functions[] = {{"_find_op", fast(py_find_op), METH_FASTCALL, nullptr
                            {"_op_overloads", py_overloads, METH_O, nullptr},
                            {"_all_ops", py_all_ops, METH_NOARGS, nullptr},
                            {"_call_op", fast(py_call_op), METH_FASTCALL, nullptr},
+                           {"_call_public_op", fast(py_call_public_op), METH_FASTCALL, nullptr},
+                           {"_public_schema", py_public_schema, METH_O, nullptr},
                            {"_push_mode", fast(py_push_mode), METH_FASTCALL, nullptr},
                            {"_pop_mode", py_pop_mode, METH_NOARGS, nullptr},
                            {"_mode_depth", py_mode_depth, METH_NOARGS, nullptr},
@@ -282,7 +322,7 @@ PyMethodDef functions[] = {{"_find_op", fast(py_find_op), METH_FASTCALL, nullptr
 }  // namespace
 
 bool add_registry_functions(PyObject* module) {
-  return PyModule_AddFunctions(module, functions) == 0;
+  return PyModule_AddFunctions(module, functions) == 0 && add_abi_functions(module);
 }
 
 }  // namespace rl::py

@@ -1,6 +1,7 @@
 // The few operators that the glue calls by itself.
 #include "python/ops.h"
 
+#include "abi/schema.h"
 #include "autograd/node.h"
 #include "gen/ops/create.h"
 #include "gen/ops/index.h"
@@ -13,8 +14,7 @@ Stack call(const char* name, const char* overload, Stack arguments) {
   const OpInfo* op = find_op(name, overload);
   check_implemented(op, "torch: operator aten::", name, *overload ? "." : "", overload,
                     " is not implemented");
-  if (tls.modes && !mode_declines(*op)) call_mode_boxed(*op, arguments);
-  else op->boxed(arguments);
+  abi::call_op(*op, arguments);
   return arguments;
 }
 

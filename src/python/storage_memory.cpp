@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include <unordered_map>
 
+#include "core/file_storage.h"
 #include "python/accepts.h"
 #include "python/errors.h"
 
@@ -152,24 +153,8 @@ StoragePtr storage_from_file(PyObject* args, PyObject* kwargs) {
   if (!PyArg_ParseTupleAndKeywords(args, kwargs, "s|pn", const_cast<char**>(names), &filename,
                                    &shared, &nbytes))
     throw_python_error();
-  int fd = open(filename, shared ? O_RDWR | O_CREAT : O_RDONLY, 0600);
-  if (fd < 0) fail_errno("unable to open file", filename);
-  struct stat st;
-  if (fstat(fd, &st) < 0) {
-    close(fd);
-    fail_errno("unable to stat the file", filename);
-  }
-  if (nbytes == 0) nbytes = st.st_size;
-  if (st.st_size < nbytes && (!shared || ftruncate(fd, nbytes) < 0)) {
-    close(fd);
-    fail("file <", filename, "> is smaller than the ", int64_t(nbytes), " bytes asked");
-  }
-  void* p = nbytes ? mmap(nullptr, size_t(nbytes), PROT_READ | PROT_WRITE,
-                          shared ? MAP_SHARED : MAP_PRIVATE, fd, 0)
-                   : nullptr;
-  close(fd);
-  if (p == MAP_FAILED) fail_errno("unable to mmap", filename);
-  return make_intrusive<Storage>(p, size_t(nbytes), unmap, new Mapping{});
+  check_value(nbytes >= 0, "negative storage size: ", int64_t(nbytes));
+  return storage_of_file(filename, shared != 0, size_t(nbytes));
 }
 
 // torch.load's old format: eight bytes of length, then the elements.
