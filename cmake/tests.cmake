@@ -21,6 +21,14 @@ if(RL_TESTS)
     add_dependencies(cpp_tests ${name})
     add_test(NAME cpp.${name} COMMAND ${name})
   endforeach()
+  # an extension of the stable C ABI, which knows nothing of this project
+  add_library(stable_extension MODULE EXCLUDE_FROM_ALL
+              ${CMAKE_SOURCE_DIR}/tests/cpp/extension/stable_extension.cpp)
+  target_link_libraries(stable_extension PRIVATE rl_standin_libtorch_cpu_so)
+  target_link_options(stable_extension PRIVATE -Wl,--no-as-needed)
+  add_dependencies(test_stable_abi stable_extension)
+  target_compile_definitions(test_stable_abi PRIVATE RL_STANDINS="${RL_STANDIN_DIR}"
+    RL_EXTENSION="$<TARGET_FILE:stable_extension>")
   foreach(check layers isa size)
     add_test(NAME tools.check_${check} COMMAND ${Python_EXECUTABLE}
       ${CMAKE_SOURCE_DIR}/tools/check_${check}.py --build ${CMAKE_BINARY_DIR})

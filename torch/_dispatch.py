@@ -1,8 +1,8 @@
 """Dispatch keys: names, sets, and which of them the calling thread leaves out.
 
 An operator of `torch.library` has implementations under dispatch keys ("CPU", "Autograd",
-"AutocastCPU", ...). `torch._ops` asks the keys in order; the guards here leave keys out for a while.
-The numbers are those that programs can see (`int(DispatchKey.CPU)`, `raw_repr`).
+"AutocastCPU", ...). `torch._ops` asks the keys in order; the guards here leave keys out for a
+while. The numbers are those that programs can see (`int(DispatchKey.CPU)`, `raw_repr`).
 """
 
 import enum

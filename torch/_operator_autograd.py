@@ -1,4 +1,4 @@
-"""Gradients of operators that are added at run time: a node per operator, made when first needed."""
+"""Gradients of operators that are added at run time: a node for each, made when first needed."""
 
 import warnings
 
@@ -59,7 +59,7 @@ def make_function(op):
     """The `torch.autograd.Function` of an operator."""
     title = f"{op.schema.name.replace('::', '.')}.{op.schema.overload_name or 'default'}"
 
-    class Generated(torch.autograd.Function):
+    class Generated:
         @staticmethod
         def forward(ctx, *inputs):
             spec = ctx._spec = inputs[-1]
@@ -83,8 +83,9 @@ def make_function(op):
             return _flat_gradients(op, op.backward(ctx, *_unflatten(grads, ctx._out)), ctx._spec)
 
     name = f"GeneratedBackwardFor_{title.replace('.', '_')}"
-    Generated.__name__ = Generated.__qualname__ = name
-    return Generated
+    return type(name, (torch.autograd.Function,),
+                {"forward": Generated.__dict__["forward"],
+                 "backward": Generated.__dict__["backward"]})
 
 
 _last = []  # the structure of the result just made; filled by forward, emptied by apply

@@ -58,6 +58,7 @@ class Operator:
         self.schema = parse(schema_text)
         self.tags = list(tags)
         self.kernels = {}         # dispatch key -> implementation
+        self._older = {}          # dispatch key -> implementations that were replaced
         self.custom = None        # the CustomOpDef, of torch.library.custom_op
         self.disabled = set()     # keys that set_kernel_enabled turned off
         self.backward = self.setup_context = None
@@ -73,7 +74,21 @@ class Operator:
 
     # ---- implementations
     def put(self, key, fn):
-        self.kernels[key or "CompositeImplicitAutograd"] = fn
+        """The newest implementation of a key is the one that runs."""
+        key = key or "CompositeImplicitAutograd"
+        if key in self.kernels:
+            self._older.setdefault(key, []).append(self.kernels[key])
+        self.kernels[key] = fn
+
+    def drop(self, key, fn):
+        """Takes an implementation back; the one before it returns."""
+        older = self._older.get(key, [])
+        if self.kernels.get(key) is not fn:
+            self._older[key] = [f for f in older if f is not fn]
+        elif older:
+            self.kernels[key] = older.pop()
+        else:
+            del self.kernels[key]
 
     def _get(self, key):
         fn = self.kernels.get(key)
@@ -308,7 +323,7 @@ def _drop_closed(definitions, kernels):
     for op in _registry.values():
         for key, fn in list(op.kernels.items()):
             if isinstance(fn, CompiledKernel) and not kernels[fn.number][2]:
-                del op.kernels[key]
+                op.drop(key, fn)
 
 
 def _attach():

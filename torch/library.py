@@ -66,8 +66,8 @@ def _take_back(namespace, owner, defined, implemented):
     """What happens when a library goes: its operators and implementations go with it."""
     for name, key, fn in implemented:
         op = _operators._registry.get(name)
-        if op is not None and op.kernels.get(key) is fn:
-            del op.kernels[key]
+        if op is not None:
+            op.drop(key, fn)
     for name in defined:
         _operators.remove(name)
     defined.clear()

@@ -1,5 +1,5 @@
 // The body of libtorch_cpu.so: what extensions take from it besides the C ABI. Their compiler's
-// library keeps the cold half of std::string::replace out of line (GCC 13); libtorch exports it, and
+// library keeps the cold half of std::string::replace out of line (GCC 13); libtorch exports it,
 // so extensions are linked without a copy of their own.
 #include <cstddef>
 #include <cstring>

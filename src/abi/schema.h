@@ -16,8 +16,8 @@ struct Type {
   // Other: a type that only Python values have (Dict, Future, classes, type variables).
   enum class Kind : uint8_t {
     Tensor, Scalar, Int, SymInt, Float, Complex, Bool, SymBool, Str, ScalarType, Layout,
-    MemoryFormat, Device, Generator, Stream, Storage, Any, None, List, Optional, Tuple, Dict, Future,
-    Other
+    MemoryFormat, Device, Generator, Stream, Storage, Any, None, List, Optional, Tuple, Dict,
+    Future, Other
   };
   Kind kind = Kind::Tensor;
   std::string name;             // as written, of Other
