@@ -145,22 +145,31 @@ def __getattr__(name):
     return value
 
 
+# Names of torch._C that are written in Python, and the modules that have them.
+_EXTENSION_NAMES = {}
+for _module, _names in {
+    "torch._dispatch": "DispatchKey DispatchKeySet ExcludeDispatchKeyGuard "
+    "_ExcludeDispatchKeyGuard _IncludeDispatchKeyGuard _ForceDispatchKeyGuard "
+    "_AutoDispatchBelowAutograd _AutoDispatchBelowADInplaceOrView _parse_dispatch_key",
+    "torch._op_schema": "parse_schema FunctionSchema Argument",
+    "torch._api_usage": "_log_api_usage_once _log_api_usage_metadata",
+}.items():
+    for _name in _names.split():
+        _EXTENSION_NAMES[_name] = _module
+del _module, _names, _name
+
+
 def _extension_attribute(name):
-    """Names of torch._C that are written in Python, in a module that is loaded when one is used."""
-    if name.startswith("_dispatch_") or name in _DISPATCH_NAMES:
-        value = getattr(_import("torch._dispatch"), name, _C)
-        if value is not _C:
-            setattr(_C, name, value)
-            return value
-    raise AttributeError(f"module 'torch._C' has no attribute {name!r}")
+    module = _EXTENSION_NAMES.get(name)
+    if name.startswith("_dispatch_"):
+        module = "torch._dispatch"
+    value = getattr(_import(module), name, _C) if module else _C
+    if value is _C:
+        raise AttributeError(f"module 'torch._C' has no attribute {name!r}")
+    setattr(_C, name, value)
+    return value
 
 
-_DISPATCH_NAMES = frozenset(
-    """DispatchKey DispatchKeySet ExcludeDispatchKeyGuard _ExcludeDispatchKeyGuard
-    _IncludeDispatchKeyGuard _ForceDispatchKeyGuard _AutoDispatchBelowAutograd
-    _AutoDispatchBelowADInplaceOrView _parse_dispatch_key parse_schema FunctionSchema
-    Argument""".split()
-)
 _C.__getattr__ = _extension_attribute
 
 # What torch takes from the extension as it is, when it is there.

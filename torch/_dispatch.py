@@ -407,12 +407,3 @@ def _dispatch_dump(name):
     lines = [f"name: {op.schema.name}", f"schema: {op.schema}"]
     lines += [f"{key}{'[alias]' if key in _ALIASES else ''}: registered" for key in op.kernels]
     return "\n".join(lines) + "\n"
-
-
-def __getattr__(name):
-    """Schemas are of torch._C too, and need not be loaded for keys."""
-    if name in ("parse_schema", "FunctionSchema", "Argument"):
-        from torch import _op_schema
-
-        return getattr(_op_schema, {"parse_schema": "parse"}.get(name, name))
-    raise AttributeError(f"module 'torch._dispatch' has no attribute {name!r}")

@@ -7,7 +7,7 @@ arguments, and their types.
 import torch
 from torch import _C
 
-__all__ = ["Argument", "FunctionSchema", "SchemaType", "parse"]
+__all__ = ["Argument", "FunctionSchema", "SchemaType", "parse", "parse_schema"]
 
 # Names in schemas: the kind of the type and its name in annotations.
 _KINDS = {
@@ -277,3 +277,6 @@ class FunctionSchema:
 def parse(text):
     """A `FunctionSchema` from its text."""
     return FunctionSchema(text)
+
+
+parse_schema = parse

@@ -80,7 +80,7 @@ class OpOverload:
 
         if self._operator is not None:
             return list(self._operator.tags)
-        info = _C._op_info(_C._find_op(self._opname, self._overload))
+        info = _C._op_info(_C._find_public(self._opname, self._overload))
         tags = [Tag.nondeterministic_seeded] if info["random"] else []
         return tags + ([Tag.pointwise] if info["pointwise"] else [])
 
@@ -251,8 +251,9 @@ def _overload_order(name):
 
 def _core_table(name):
     table = {}
-    for overload in sorted(_C._op_overloads(name), key=_overload_order):
-        handle = _C._find_op(name, overload)
+    found = _C._public_overloads(name)
+    for overload in sorted(found, key=_overload_order):
+        handle = found[overload]
         table[overload] = (lambda args, h=handle: _C._call_public_op(h, args),
                            _C._public_schema(handle), None)
     return table
@@ -262,7 +263,7 @@ def _core_handle(name):
     """The core's operator of a qualified name such as ``"aten::add.Tensor"``, or None."""
     namespace, _, rest = name.partition("::")
     op, _, overload = rest.partition(".")
-    return _C._find_op(op, overload) if namespace == "aten" else None
+    return _C._find_public(op, overload) if namespace == "aten" else None
 
 
 def _added_table(namespace, name):
@@ -282,7 +283,7 @@ def _registered(name):
 def _all_names():
     from torch import _operators
 
-    core = ["aten::" + n + ("." + o if o else "") for n, o in _C._all_ops()]
+    core = [_C._public_schema(_C._find_op(n, o)).partition("(")[0] for n, o in _C._all_ops()]
     return core + _operators.names()
 
 

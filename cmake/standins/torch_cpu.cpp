@@ -19,6 +19,10 @@ extern "C" void rl_replace_cold(void*, char* at, size_t removed, const char* sou
   if (inserted) std::memcpy(at, copy.data(), inserted);
 }
 
-// Standard streams are set up by a function of the library since GCC 13.
+// Standard streams are set up by the library itself since GCC 13, which extensions count on;
+// before, by every user of them.
+namespace {
+const std::ios_base::Init streams;
+}
 extern "C" void rl_ios_base_library_init() asm("_ZSt21ios_base_library_initv");
-extern "C" void rl_ios_base_library_init() { static std::ios_base::Init once; }
+extern "C" void rl_ios_base_library_init() { static std::ios_base::Init again; }

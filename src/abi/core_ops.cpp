@@ -73,18 +73,76 @@ void annotate_results(Schema& s) {
   }
 }
 
+// Overloads that the core calls otherwise than PyTorch: the core's name and overload, PyTorch's.
+struct Renamed {
+  const char *name, *overload, *published;
+};
+constexpr Renamed kRenamed[] = {
+    {"all", "out", "all_out"}, {"any", "out", "all_out"}, {"arange", "start_step_out", "start_out"},
+    {"bitwise_and", "out", "Tensor_out"}, {"bitwise_left_shift", "Scalar", "Tensor_Scalar"},
+    {"bitwise_left_shift", "out", "Tensor_out"},
+    {"bitwise_left_shift_", "Scalar", "Tensor_Scalar"}, {"bitwise_or", "out", "Tensor_out"},
+    {"bitwise_right_shift", "Scalar", "Tensor_Scalar"},
+    {"bitwise_right_shift", "out", "Tensor_out"},
+    {"bitwise_right_shift_", "Scalar", "Tensor_Scalar"}, {"bitwise_xor", "out", "Tensor_out"},
+    {"div", "Tensor_mode_out", "out_mode"}, {"empty", "", "memory_format"},
+    {"eq", "out", "Tensor_out"}, {"float_power", "Tensor", "Tensor_Tensor"},
+    {"float_power", "out", "Tensor_Tensor_out"}, {"floor_divide", "Tensor", ""},
+    {"fmod", "out", "Tensor_out"}, {"frobenius_norm", "dim_out", "out"},
+    {"ge", "out", "Tensor_out"}, {"geqrf", "out", "a"}, {"gt", "out", "Tensor_out"}, {"kthvalue", "out", "values"},
+    {"le", "out", "Tensor_out"}, {"linalg_cholesky_ex", "out", "L"},
+    {"linalg_eigh", "out", "eigvals"}, {"linalg_inv_ex", "out", "inverse"},
+    {"linalg_matrix_rank", "tol_tensor_out", "out_tol_tensor"},
+    {"linalg_pinv", "rcond_tensor_out", "out_rcond_tensor"}, {"linalg_svd", "out", "U"},
+    {"lt", "out", "Tensor_out"}, {"max", "dim_out", "dim_max"}, {"max", "other_out", "out"},
+    {"max", "out", "unary_out"}, {"mean", "dim_out", "out"}, {"mean", "out", "dtype_out"},
+    {"median", "dim_out", "dim_values"}, {"min", "dim_out", "dim_min"},
+    {"min", "other_out", "out"}, {"min", "out", "unary_out"}, {"mode", "out", "values"},
+    {"nanmedian", "dim_out", "dim_values"}, {"ne", "out", "Tensor_out"},
+    {"pow", "Tensor", "Tensor_Tensor"}, {"pow", "out", "Tensor_Tensor_out"},
+    {"prod", "dim_int_out", "int_out"}, {"remainder", "out", "Tensor_out"},
+    {"sort", "out", "values"}, {"sort", "stable_out", "values_stable"}, {"std", "dim_out", "out"},
+    {"sum", "dim_IntList_out", "IntList_out"}, {"svd", "out", "U"}, {"topk", "out", "values"},
+    {"transpose", "", "int"}, {"var", "dim_out", "out"}, {"xlogy", "Scalar", "Scalar_Other"},
+    {"xlogy", "out", "OutTensor"}, {"xlogy_", "Scalar", "Scalar_Other"}};
+
+// Operators that PyTorch calls special_<name>, and no other way.
+constexpr std::string_view kSpecial[] = {
+    "airy_ai", "bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1", "chebyshev_polynomial_t",
+    "chebyshev_polynomial_u", "chebyshev_polynomial_v", "chebyshev_polynomial_w", "entr", "erfcx",
+    "hermite_polynomial_h", "hermite_polynomial_he", "i0e", "i1", "i1e",
+    "laguerre_polynomial_l", "legendre_polynomial_p", "log_ndtr", "modified_bessel_i0",
+    "modified_bessel_i1", "modified_bessel_k0", "modified_bessel_k1", "ndtr", "ndtri",
+    "scaled_modified_bessel_k0", "scaled_modified_bessel_k1", "shifted_chebyshev_polynomial_t",
+    "shifted_chebyshev_polynomial_u", "shifted_chebyshev_polynomial_v",
+    "shifted_chebyshev_polynomial_w", "spherical_bessel_j0", "xlog1py", "zeta"};
+
 struct Signature {
   Schema schema;
   std::vector<int> order;  // of the core's arguments, in the public schema; -1: left out
   int layout = -1, pin_memory = -1;
 };
 
+std::pair<std::string, std::string> published_name(const OpInfo& op) {
+  std::string name = op.name, overload = op.overload;
+  if (std::find(std::begin(kSpecial), std::end(kSpecial), name) != std::end(kSpecial)) {
+    if (overload == "Tensor") overload.clear();
+    if (overload == "Scalar")
+      overload = name.find("polynomial") == name.npos ? "other_scalar" : "n_scalar";
+    return {"special_" + name, overload};
+  }
+  for (const Renamed& r : kRenamed)
+    if (name == r.name && overload == r.overload) return {name, r.published};
+  return {name, overload};
+}
+
 Signature make_signature(const OpInfo& op) {
   Schema core = parse_schema(op.schema);
   Signature out;
   out.schema = core;
-  out.schema.name = std::string("aten::") + op.name;
-  out.schema.overload = op.overload;
+  auto [name, overload] = published_name(op);
+  out.schema.name = "aten::" + name;
+  out.schema.overload = overload;
   annotate_results(out.schema);
   if (out.schema.overload == "Scalar" && out.schema.arguments.back().name == "alpha")
     out.schema.arguments.back().kwarg_only = false;
@@ -113,6 +171,24 @@ const Signature& signature(const OpInfo& op) {
 }
 
 }  // namespace
+
+// Those of the name itself, and of special_<name>.
+std::vector<const OpInfo*> published_overloads(std::string_view name) {
+  std::vector<const OpInfo*> out;
+  auto add = [&](std::string_view core) {
+    for (const OpInfo* op : find_overloads(core))
+      if (published_name(*op).first == name) out.push_back(op);
+  };
+  add(name);
+  if (name.rfind("special_", 0) == 0) add(name.substr(8));
+  return out;
+}
+
+const OpInfo* find_published(std::string_view name, std::string_view overload) {
+  for (const OpInfo* op : published_overloads(name))
+    if (published_name(*op).second == overload) return op;
+  return nullptr;
+}
 
 const Schema& public_schema(const OpInfo& op) { return signature(op).schema; }
 

@@ -46,11 +46,6 @@ Tensor from_file(std::string_view name, std::optional<bool> shared, std::optiona
   return Tensor(std::move(impl));
 }
 
-Tensor empty_memory_format(IntRef size, std::optional<DType> dtype, std::optional<Device> device,
-                           std::optional<MemoryFormat> format) {
-  return empty(size, dtype, device, format);
-}
-
 constexpr OpInfo composite(const char* name, const char* overload, const char* schema,
                            void (*boxed)(Stack&), uint8_t arguments) {
   return {name, overload, schema, boxed, arguments, 1, true, false, false, false, false,
@@ -58,10 +53,6 @@ constexpr OpInfo composite(const char* name, const char* overload, const char* s
 }
 
 const OpInfo kOps[] = {
-    composite("empty", "memory_format",
-              "empty.memory_format(int[] size, *, dtype? dtype=None, device? device=None, "
-              "memory_format? memory_format=None) -> Tensor",
-              Boxed<&empty_memory_format>::call, 4),
     composite("to", "dtype_layout",
               "to.dtype_layout(Tensor(a) self, *, dtype? dtype=None, device? device=None, bool "
               "non_blocking=False, bool copy=False, memory_format? memory_format=None) -> "

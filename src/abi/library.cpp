@@ -184,12 +184,12 @@ void give_results(const Schema& schema, const Stack& results, StableValue* stack
     stack[i] = to_stable(results[i], schema.returns[i].type);
 }
 
-// "aten::add", "Tensor" -> the core's operator. Its own names win over those added for callers.
+// "aten::add", "Tensor" -> the core's operator.
 const OpInfo* core_op(const std::string& qualified, const char* overload) {
   if (qualified.rfind("aten::", 0) != 0) return nullptr;
   std::string_view name(qualified);
   name.remove_prefix(6);
-  return find_op(name.substr(0, name.find('.')), overload ? overload : "");
+  return find_published(name.substr(0, name.find('.')), overload ? overload : "");
 }
 
 void call_dispatcher(const char* name, const char* overload, StableValue* stack) {

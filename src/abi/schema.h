@@ -55,6 +55,9 @@ Schema parse_name(std::string_view text);  // "ns::name.overload" alone, no argu
 // The schema of an operator of the core as PyTorch writes it: its names for types, the layout and
 // pin_memory of factories, annotations of outputs. Made once per operator.
 const Schema& public_schema(const OpInfo& op);
+// By PyTorch's names for operators and overloads, which are those of public_schema().
+std::vector<const OpInfo*> published_overloads(std::string_view name);
+const OpInfo* find_published(std::string_view name, std::string_view overload);
 // Arguments in the order of public_schema() become those of op.schema, and are checked: a layout
 // other than strided, or pinned memory, is not implemented.
 void to_core_arguments(const OpInfo& op, Stack& stack);

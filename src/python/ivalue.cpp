@@ -249,6 +249,27 @@ PyObject* py_call_public_op(PyObject*, PyObject* const* args, Py_ssize_t n) {
   });
 }
 
+// _public_overloads(name) -> {overload: handle}, and _find_public(name, overload) -> handle or
+// None, by PyTorch's names
+PyObject* py_public_overloads(PyObject*, PyObject* name) {
+  return guarded([&]() -> PyObject* {
+    Ref out = owned(PyDict_New());
+    for (const OpInfo* op : abi::published_overloads(to_str(name))) {
+      Ref handle = owned(PyLong_FromVoidPtr(const_cast<OpInfo*>(op)));
+      const std::string& overload = abi::public_schema(*op).overload;
+      check_python(PyDict_SetItemString(out.get(), overload.c_str(), handle.get()) == 0);
+    }
+    return out.release();
+  });
+}
+PyObject* py_find_public(PyObject*, PyObject* const* args, Py_ssize_t n) {
+  return guarded([&]() -> PyObject* {
+    check_type(n == 2, "_find_public(name, overload)");
+    const OpInfo* op = abi::find_published(to_str(args[0]), to_str(args[1]));
+    return op ? PyLong_FromVoidPtr(const_cast<OpInfo*>(op)) : none();
+  });
+}
+
 PyObject* py_public_schema(PyObject*, PyObject* handle) {
   return guarded([&]() -> PyObject* {
     return PyUnicode_FromString(str(abi::public_schema(*op_handle(handle))).c_str());
@@ -313,6 +334,8 @@ PyMethodDef functions[] = {{"_find_op", fast(py_find_op), METH_FASTCALL, nullptr
                            {"_all_ops", py_all_ops, METH_NOARGS, nullptr},
                            {"_call_op", fast(py_call_op), METH_FASTCALL, nullptr},
                            {"_call_public_op", fast(py_call_public_op), METH_FASTCALL, nullptr},
+                           {"_public_overloads", py_public_overloads, METH_O, nullptr},
+                           {"_find_public", fast(py_find_public), METH_FASTCALL, nullptr},
                            {"_public_schema", py_public_schema, METH_O, nullptr},
                            {"_push_mode", fast(py_push_mode), METH_FASTCALL, nullptr},
                            {"_pop_mode", py_pop_mode, METH_NOARGS, nullptr},

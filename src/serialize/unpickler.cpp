@@ -381,7 +381,8 @@ void PickleMachine::persistent(NodeId pid) {
     refuse("persistent_load id must be tuple or int, but got ", name_of(kind));
   if (kind == NodeKind::Tuple) {
     auto items = tree.items(pid);
-    if (items.empty() || tree.kind(items[0]) != NodeKind::Str || tree.text(items[0]) != "storage")
+    const NodeKind first = items.empty() ? NodeKind::None : tree.kind(items[0]);
+    if ((first != NodeKind::Str && first != NodeKind::OldStr) || tree.text(items[0]) != "storage")
       refuse("Only persistent_load of storage is allowed");
   }
   push(list(NodeKind::PersistentId, {pid}));

@@ -70,7 +70,7 @@ TEST_F(Extension, ErrorsAreCodes) {
 TEST(Schema, IsPrintedAsRead) {
   for (const char* text : {
            "aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
-           "a::b(Tensor(a!)[] xs, int[2] k=1, int[] p=[0, 1], str s=\"x y\") -> (Tensor(a!)[], int)",
+           "a::b(Tensor(a!)[] x, int[2] k=1, int[] p=[0, 1], str s=\"x y\") -> (Tensor[], int)",
            "a::c(Tensor(a -> *) x, float[]? f=None, bool b=True, float e=1.5) -> Tensor(a)[]",
            "a::d(Dict(str, Tensor) d, Device? dev=None, ...) -> ()",
            "a::e((int, float)[] pairs, Future(t) f, __torch__.torch.classes.x.Y q) -> t",

@@ -140,10 +140,27 @@ Tensor from_memory_order(const Tensor& t, bool channels_last) {
   return permute(t, IntRef(order, 4));
 }
 
-Tensor to_integers(const Tensor& x) {
+// Images of bytes are resampled in fixed point, as Pillow does: the weights of a pass become
+// integers of at most 16 bits, and each pass rounds to bytes. Products and sums are whole numbers
+// below 2^24, which float holds exactly. Returns the factor of the weights.
+double to_fixed_point(TapTable& t) {
+  double largest = 0;
+  for (auto w : t.weight) largest = std::max(largest, double(w));
+  int bits = 0;
+  while (bits < 22 && int64_t(0.5 + largest * std::ldexp(1.0, bits + 1)) < (1 << 15)) ++bits;
+  const double factor = std::ldexp(1.0, bits);
+  for (auto& w : t.weight) {
+    const double scaled = double(w) * factor;
+    w = std::trunc(scaled < 0 ? scaled - 0.5 : scaled + 0.5);
+  }
+  return factor;
+}
+
+void round_to_bytes(const Tensor& x, double factor) {
   float* p = x.data<float>();
-  for (int64_t i = 0; i < x.numel(); ++i) p[i] = std::clamp(std::floor(p[i] + 0.5f), 0.0f, 255.0f);
-  return to_dtype(x, DType::UInt8);
+  const float half = float(factor / 2), inverse = float(1 / factor);
+  for (int64_t i = 0; i < x.numel(); ++i)
+    p[i] = std::clamp(std::floor((p[i] + half) * inverse), 0.0f, 255.0f);
 }
 
 DType compute_type(const Tensor& t, const char* name) {
@@ -174,11 +191,12 @@ Tensor _resample(const Tensor& self, IntRef output_size, int64_t mode, bool alig
   Tensor x = in_memory_order(to_dtype(self, compute), last);
   for (size_t i = spatial; i-- > 0;) {
     const int64_t in = self.sizes()[first + i], out = output_size[i];
-    const TapTable t = table_of(mode, in, out, align_corners, scales[i]);
+    TapTable t = table_of(mode, in, out, align_corners, scales[i]);
+    const double factor = self.dtype() == DType::UInt8 ? to_fixed_point(t) : 0;
     x = apply_taps(x, int64_t(first + i) - (last ? 1 : 0), t, in, false);
+    if (factor > 0) round_to_bytes(x, factor);
   }
-  x = self.dtype() == DType::UInt8 ? to_integers(x) : to_dtype(x, self.dtype());
-  return from_memory_order(x, last);
+  return from_memory_order(to_dtype(x, self.dtype()), last);
 }
 
 Tensor _resample_backward(const Tensor& grad, IntRef sizes, int64_t mode, bool align_corners,
