@@ -152,7 +152,6 @@ for _module, _names in {
     "_ExcludeDispatchKeyGuard _IncludeDispatchKeyGuard _ForceDispatchKeyGuard "
     "_AutoDispatchBelowAutograd _AutoDispatchBelowADInplaceOrView _parse_dispatch_key",
     "torch._op_schema": "parse_schema FunctionSchema Argument",
-    "torch._api_usage": "_log_api_usage_once _log_api_usage_metadata",
 }.items():
     for _name in _names.split():
         _EXTENSION_NAMES[_name] = _module
@@ -161,9 +160,9 @@ del _module, _names, _name
 
 def _extension_attribute(name):
     module = _EXTENSION_NAMES.get(name)
-    if name.startswith("_dispatch_"):
-        module = "torch._dispatch"
-    value = getattr(_import(module), name, _C) if module else _C
+    if module is None and name.startswith("_") and not name.startswith("__"):
+        module = "torch._" + ("dispatch" if name.startswith("_dispatch_") else "extension_names")
+    value = getattr(_import_for(module, name), name, _C) if module else _C
     if value is _C:
         raise AttributeError(f"module 'torch._C' has no attribute {name!r}")
     setattr(_C, name, value)

@@ -143,13 +143,25 @@ Tensor from_memory_order(const Tensor& t, bool channels_last) {
 // Images of bytes are resampled in fixed point, as Pillow does: the weights of a pass become
 // integers of at most 16 bits, and each pass rounds to bytes. Products and sums are whole numbers
 // below 2^24, which float holds exactly. Returns the factor of the weights.
-double to_fixed_point(TapTable& t) {
+double to_fixed_point(TapTable& table) {
+  TapTable t;  // each input once: those beyond the edge fold into the edge
+  for (int64_t i = 0; i < table.outputs(); ++i) {
+    for (int64_t k = table.first[size_t(i)]; k < table.first[size_t(i) + 1]; ++k) {
+      const int64_t at = table.index[size_t(k)];
+      if (int64_t(t.index.size()) > t.first.back() && t.index.back() == at)
+        t.weight.back() += table.weight[size_t(k)];
+      else
+        t.add(at, table.weight[size_t(k)]);
+    }
+    t.close();
+  }
+  table = std::move(t);
   double largest = 0;
-  for (auto w : t.weight) largest = std::max(largest, double(w));
+  for (auto w : table.weight) largest = std::max(largest, double(w));
   int bits = 0;
   while (bits < 22 && int64_t(0.5 + largest * std::ldexp(1.0, bits + 1)) < (1 << 15)) ++bits;
   const double factor = std::ldexp(1.0, bits);
-  for (auto& w : t.weight) {
+  for (auto& w : table.weight) {
     const double scaled = double(w) * factor;
     w = std::trunc(scaled < 0 ? scaled - 0.5 : scaled + 0.5);
   }
