@@ -416,7 +416,8 @@ def out_variant(e):
         out.append(f"  auto made = {call};")
         for i, n in enumerate(outs):
             item = f"std::get<{i}>(made)" if e.multi else "made"
-            out.append(f'  write_out({n}, {item}, "{e.name}");')
+            cast = "true" if e.out_rule == "cast" else "false"
+            out.append(f'  write_out({n}, {item}, "{e.name}", {cast});')
     out += [f"  bump_version({n});" for n in outs]
     out.append(f"  return {'{' + ', '.join(outs) + '}' if e.multi else 'out'};")
     return out + ["}", ""]

@@ -1,7 +1,7 @@
 """Element-wise operators: the per-ISA loops, their descriptors, and the native functions.
 
 An entry of kind pointwise says: kernel (functors/FILE.h / functor), dtypes (compute classes: float
-complex int uint bool), promote (types float first none), result (same bool real int32 int64),
+wide complex int uint bool), promote (types float first none), result (same bool real int32 int64),
 attrs, fixed ({argument: dtype}), cost (of an element, in additions).
 """
 
@@ -9,6 +9,7 @@ from emit_api import out_names, out_params, params
 
 TYPES = {
     "float": "float, double",
+    "wide": "float, double",
     "complex": "cfloat, cdouble",
     "int": "int64_t, int32_t, int16_t, int8_t, uint8_t",
     "uint": "uint64_t, uint32_t, uint16_t",
@@ -16,6 +17,7 @@ TYPES = {
 }
 BITS = {
     "float": "kFloatDTypes",
+    "wide": "kWideDTypes",
     "complex": "kComplexDTypes",
     "int": "kIntDTypes",
     "uint": "kUIntDTypes",
@@ -119,6 +121,8 @@ def descriptor(e):
             + "}"
         )
     fields += [f".loop = &cpu::{ident(e)}_loop", f".cost = {e.data.get('cost', 1)}"]
+    if e.out_rule == "exact":
+        fields.append(".exact_out = true")
     if attrs(e) == ["alpha"]:
         fields.append(".check_attrs = &check_alpha")
     return [f"static constexpr PointwiseOp pw_{ident(e)} = {{{', '.join(fields)}}};"]

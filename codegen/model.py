@@ -36,6 +36,7 @@ KEYS = {
     "error_name",
     "sparse",
     "sparse_inplace",
+    "out",
 }
 PYTHON_KEYS = {
     "module",
@@ -221,6 +222,9 @@ class Entry:
             if k not in PYTHON_KEYS:
                 self.fail(f"unknown key 'python.{k}'")
         self.aliases = data.get("aliases", [])
+        self.out_rule = data.get("out", "cast" if self.kind == "pointwise" else "exact")
+        if self.out_rule not in ("cast", "exact"):
+            self.fail(f"unknown rule 'out: {self.out_rule}'; cast or exact")
         self.parse_grad()
         self.autocast = AUTOCAST.get(data.get("autocast")) or self.fail(
             f"unknown autocast rule {data['autocast']}"

@@ -3,6 +3,7 @@
 #include "autograd/engine_ops.h"
 #include "kernels/iter/tensor_iter.h"
 #include "ops/native.h"
+#include "ops/products.h"
 
 namespace rl {
 
@@ -30,10 +31,14 @@ void adopt_geometry(const Tensor& self, const Tensor& view) {
   self->refresh();
 }
 
-void write_out(const Tensor& out, const Tensor& value, const char* name) {
+void write_out(const Tensor& out, const Tensor& value, const char* name, bool cast) {
   check(out.defined(), name, "(): out= must be a Tensor");
   check_out_device(out, value);
-  check_output_dtype(value.dtype(), out.dtype());
+  if (cast) check_output_dtype(value.dtype(), out.dtype());
+  else
+    check(out.dtype() == value.dtype(), "Expected out tensor to have dtype ",
+          typeid_name(value.dtype()), ", but got ", typeid_name(out.dtype()), " instead");
+  check_no_internal_overlap(out);
   resize_output(out, value.sizes());
   if (!out.is_meta()) native::copy_into(out, value);
 }

@@ -156,7 +156,8 @@ Tensor native_clone(
 // Results of operators that are not written in place by their kernel: checked, then copied.
 void write_inplace(const Tensor& self, const Tensor& value, const char* name);
 void adopt_geometry(const Tensor& self, const Tensor& view);  // transpose_, squeeze_ ...
-void write_out(const Tensor& out, const Tensor& value, const char* name);
+// `cast`: out may have another dtype that the result can be cast to.
+void write_out(const Tensor& out, const Tensor& value, const char* name, bool cast);
 void check_out(const char* name, bool any_requires_grad);
 
 }  // namespace rl

@@ -3,6 +3,7 @@
 
 #include "base/parallel.h"
 #include "kernels/cpu/tiles.h"
+#include "kernels/iter/copy.h"
 #include "kernels/iter/promote.h"
 
 namespace rl {
@@ -20,6 +21,11 @@ DType result_dtype(Result rule, DType common) {
 
 [[noreturn, gnu::cold]] void refuse_dtype(const PointwiseOp& op, DType d) {
   dtype_not_implemented(op.error_name ? op.error_name : op.name, d);
+}
+
+void check_output(const PointwiseOp& op, DType result, DType out) {
+  if (op.exact_out) check(result == out, "Found dtype ", out, " but expected ", result);
+  else check_output_dtype(result, out);
 }
 
 InnerLoop loop_for(const PointwiseOp& op, DType common) {
@@ -152,8 +158,40 @@ DType pointwise_dtype(const PointwiseOp& op, const Tensor* const* in, int n) {
   return d;
 }
 
+namespace {
+
+// Results of 16-bit operands are rounded to their dtype, whatever the dtype of `out`.
+bool rounds_first(const PointwiseOp& op, DType common, const Tensor* results) {
+  if (opmath(common) == common) return false;
+  for (int i = 0; i < op.outputs; ++i)
+    if (results[i].defined() && results[i].dtype() != result_dtype(op.results[i], common))
+      return true;
+  return false;
+}
+
+void run_rounded(const PointwiseOp& op, DType common, const Tensor* const* in, int n,
+                 const Scalar* attrs, Tensor* results) {
+  Tensor made[2];
+  run_pointwise_into(op, in, n, attrs, made);
+  for (int i = 0; i < op.outputs; ++i) {
+    if (results[i].defined()) {
+      check_output(op, result_dtype(op.results[i], common), results[i].dtype());
+      resize_output(results[i], made[i].sizes());
+      copy_tensor(results[i], made[i]);
+    } else {
+      results[i] = made[i];
+    }
+  }
+}
+
+}  // namespace
+
 void run_pointwise_into(const PointwiseOp& op, const Tensor* const* in, int n, const Scalar* attrs,
                         Tensor* results) {
+  if (results[0].defined()) {
+    const DType common = pointwise_dtype(op, in, n);
+    if (rounds_first(op, common, results)) return run_rounded(op, common, in, n, attrs, results);
+  }
   TensorIter it;
   for (int i = 0; i < op.outputs; ++i) it.add_output(results[i], DType::Undefined);
   for (int i = 0; i < n; ++i) it.add_input(*in[i]);
@@ -164,7 +202,7 @@ void run_pointwise_into(const PointwiseOp& op, const Tensor* const* in, int n, c
     TensorIter::Operand& o = it.operand(i);
     const DType d = result_dtype(op.results[i], common);
     o.loop_dtype = result_dtype(op.results[i], compute);
-    if (o.tensor.defined()) check_output_dtype(d, o.dtype);
+    if (o.tensor.defined()) check_output(op, d, o.dtype);
     else o.dtype = d;
   }
   for (int i = 0; i < n; ++i)

@@ -59,6 +59,7 @@ constexpr uint32_t kIntDTypes = dtype_bit(DType::UInt8) | dtype_bit(DType::Int8)
                                 dtype_bit(DType::Int64);
 constexpr uint32_t kUIntDTypes =
     dtype_bit(DType::UInt16) | dtype_bit(DType::UInt32) | dtype_bit(DType::UInt64);
+constexpr uint32_t kWideDTypes = dtype_bit(DType::Float) | dtype_bit(DType::Double);
 constexpr uint32_t kFloatDTypes = dtype_bit(DType::Half) | dtype_bit(DType::BFloat16) |
                                   dtype_bit(DType::Float) | dtype_bit(DType::Double);
 constexpr uint32_t kComplexDTypes =
@@ -86,6 +87,7 @@ struct PointwiseOp {
   InputDType fixed[4];
   const cpu::KernelTable<InnerLoop(DType)>* loop = nullptr;
   float cost = 1.0f;                 // of an element, in additions
+  bool exact_out = false;            // out= must have the result's dtype
   // Looks at the attributes once the common dtype is known; throws.
   void (*check_attrs)(DType common, const Scalar* attrs) = nullptr;
 };
