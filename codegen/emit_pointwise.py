@@ -121,6 +121,10 @@ def descriptor(e):
             + "}"
         )
     fields += [f".loop = &cpu::{ident(e)}_loop", f".cost = {e.data.get('cost', 1)}"]
+    for kind, text in e.data.get("refuse", {}).items():
+        if kind not in ("complex", "bool"):
+            e.fail(f"refuse: unknown class '{kind}'; complex or bool")
+        fields.append(f'.{kind}_refusal = "{text}"')
     if e.out_rule == "exact":
         fields.append(".exact_out = true")
     if attrs(e) == ["alpha"]:

@@ -37,6 +37,7 @@ KEYS = {
     "sparse",
     "sparse_inplace",
     "out",
+    "refuse",
 }
 PYTHON_KEYS = {
     "module",

@@ -241,6 +241,7 @@ def unravel_index(indices, shape):
         if not isinstance(n, int) or n < 0:
             raise ValueError(f"'shape' cannot have negative values, but got {tuple(shape)}")
     out = []
+    indices = indices.long()
     for n in reversed(tuple(shape)):
         out.append(indices.remainder(n))
         indices = indices.div(n, rounding_mode="floor")

@@ -23,6 +23,7 @@ Tensor pow_grad_exponent(const Tensor& grad, const Tensor& self, const Tensor& e
                          const Tensor& result);
 Tensor zeros_like_grad(const Tensor& grad);
 Tensor masked_grad(const Tensor& grad, const Tensor& mask);  // grad where mask, 0 elsewhere
+Tensor frexp_grad(const Tensor& grad, const Tensor& exponent);
 Tensor where_grad(const Tensor& grad, const Tensor& condition, bool first);
 Tensor minmax_grad(const Tensor& grad, const Tensor& self, const Tensor& other, bool max);
 Tensor fminmax_grad(const Tensor& grad, const Tensor& self, const Tensor& other, bool max,

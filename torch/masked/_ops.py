@@ -253,13 +253,13 @@ def std(input, dim=None, unbiased=None, *, correction=None, keepdim=False, dtype
 
 def cumsum(input, dim, *, dtype=None, mask=None):
     """Running sums; masked elements count as 0."""
-    dtype = _wide(dtype, input)
+    dtype = dtype or input.dtype
     return torch.cumsum(_fill(input.to(dtype), mask, 0), dim, dtype=dtype)
 
 
 def cumprod(input, dim, *, dtype=None, mask=None):
     """Running products; masked elements count as 1."""
-    dtype = _wide(dtype, input)
+    dtype = dtype or input.dtype
     return torch.cumprod(_fill(input.to(dtype), mask, 1), dim, dtype=dtype)
 
 

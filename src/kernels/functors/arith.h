@@ -209,6 +209,14 @@ template <class T> struct neg_ {
   static constexpr bool vectorized = vectorizable<T>;
   template <class V> RL_INLINE V operator()(V x) const { return negate(x); }
 };
+template <class T> struct frexp_ {
+  static constexpr bool vectorized = false;
+  std::pair<T, int32_t> operator()(T x) const {
+    int exponent = 0;
+    const T mantissa = std::frexp(x, &exponent);
+    return {mantissa, int32_t(exponent)};
+  }
+};
 template <class T> struct positive_ {
   static constexpr bool vectorized = vectorizable<T>;
   template <class V> RL_INLINE V operator()(V x) const { return x; }

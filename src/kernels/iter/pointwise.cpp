@@ -20,6 +20,8 @@ DType result_dtype(Result rule, DType common) {
 }
 
 [[noreturn, gnu::cold]] void refuse_dtype(const PointwiseOp& op, DType d) {
+  if (op.complex_refusal && is_complex(d)) fail_as(ErrorKind::Type, op.complex_refusal);
+  if (op.bool_refusal && d == DType::Bool) fail_as(ErrorKind::NotImplemented, op.bool_refusal);
   dtype_not_implemented(op.error_name ? op.error_name : op.name, d);
 }
 

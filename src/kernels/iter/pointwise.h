@@ -87,6 +87,9 @@ struct PointwiseOp {
   InputDType fixed[4];
   const cpu::KernelTable<InnerLoop(DType)>* loop = nullptr;
   float cost = 1.0f;                 // of an element, in additions
+  // Errors with texts of their own: TypeError for complex numbers, NotImplementedError for bool.
+  const char* complex_refusal = nullptr;
+  const char* bool_refusal = nullptr;
   bool exact_out = false;            // out= must have the result's dtype
   // Looks at the attributes once the common dtype is known; throws.
   void (*check_attrs)(DType common, const Scalar* attrs) = nullptr;

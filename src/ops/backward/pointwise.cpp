@@ -60,6 +60,10 @@ Tensor pow_grad_self(const Tensor& grad, const Tensor& self, const Tensor& expon
   return real_if(rl::_where(rl::eq(exponent, zero()), zero(), g), self);
 }
 
+Tensor frexp_grad(const Tensor& grad, const Tensor& exponent) {
+  return rl::ldexp(grad, rl::neg(exponent));
+}
+
 Tensor pow_grad_exponent(const Tensor& grad, const Tensor& self, const Tensor& exponent,
                          const Tensor& result) {
   // 0 ** 0 and 0 ** positive do not depend on the exponent (except at negative ones).

@@ -34,7 +34,7 @@ Tensor float_power(const Tensor& self, const Tensor& exponent) {
 Tensor clamp(const Tensor& self, const std::optional<Scalar>& min,
              const std::optional<Scalar>& max) {
   check(min || max, "torch.clamp: At least one of 'min' or 'max' must not be None");
-  check(!self.is_complex(), "clamp is not supported for complex types");
+  check_implemented(!self.is_complex(), "clamp is not supported for complex types");
   if (!max) return rl::clamp_min(self, *min);
   if (!min) return rl::clamp_max(self, *max);
   // A float bound on integers promotes: the bounds are then tensors of weak dtype.
@@ -44,7 +44,7 @@ Tensor clamp(const Tensor& self, const std::optional<Scalar>& min,
 Tensor clamp_tensor(const Tensor& self, const Tensor& min, const Tensor& max) {
   check(min.defined() || max.defined(),
         "torch.clamp: At least one of 'min' or 'max' must not be None");
-  check(!self.is_complex(), "clamp is not supported for complex types");
+  check_implemented(!self.is_complex(), "clamp is not supported for complex types");
   if (!max.defined()) return rl::maximum(self, min);
   if (!min.defined()) return rl::minimum(self, max);
   return rl::clamp_between(self, min, max);
@@ -52,8 +52,20 @@ Tensor clamp_tensor(const Tensor& self, const Tensor& min, const Tensor& max) {
 Tensor clamp_min_tensor(const Tensor& self, const Tensor& min) { return rl::maximum(self, min); }
 Tensor clamp_max_tensor(const Tensor& self, const Tensor& max) { return rl::minimum(self, max); }
 
+// Powers of two in the dtype of a floating operand, not in the default dtype.
 Tensor ldexp(const Tensor& self, const Tensor& other) {
-  return rl::mul(self, rl::pow(wrapped_number(Scalar(2.0)), other));
+  const bool as_self = self.is_floating() && is_integral(other.dtype(), true);
+  return rl::mul(self, rl::pow(wrapped_number(Scalar(2.0)),
+                               as_self ? rl::to(other, self.dtype()) : other));
+}
+
+Tensor positive(const Tensor& self) {
+  check(self.dtype() != DType::Bool, "The `+` operator, on a bool tensor is not supported.");
+  return self;
+}
+
+Tensor where_method(const Tensor& self, const Tensor& condition, const Tensor& other) {
+  return rl::where(condition, self, other);
 }
 
 Tensor nan_to_num(const Tensor& self, std::optional<double> nan, std::optional<double> posinf,

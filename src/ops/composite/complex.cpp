@@ -4,7 +4,15 @@
 
 namespace rl::composite {
 
-Tensor conj(const Tensor& self) { return self.is_complex() ? rl::conj_physical(self) : self; }
+// Expanded dimensions stay expanded.
+Tensor conj(const Tensor& self) {
+  if (!self.is_complex()) return self;
+  Tensor base = self;
+  for (int64_t d = 0; d < self.dim(); ++d)
+    if (self.size(d) > 1 && self.stride(d) == 0) base = rl::narrow(base, d, 0, 1);
+  const Tensor out = rl::conj_physical(base);
+  return base.is_same(self) ? out : rl::expand(out, self.sizes(), false);
+}
 
 Tensor real(const Tensor& self) {
   return self.is_complex() ? rl::select(rl::view_as_real(self), -1, 0) : self;

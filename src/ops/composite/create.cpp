@@ -22,7 +22,8 @@ Tensor to_device(const Tensor& self, Device device, std::optional<DType> dtype, 
   const DType d = dtype.value_or(self.dtype());
   const MemoryFormat f = format.value_or(MemoryFormat::Preserve);
   const bool same_device = device.type == self.device().type;
-  check(device.is_cpu() || device.is_meta(), device.is_cuda()
+  check(device.is_cpu() || device.is_meta(),
+        device.is_cuda()
             ? "Torch not compiled with CUDA enabled"
             : str("to(): this build has no ", device_type_name(device.type), " support"));
   if (!copy && d == self.dtype() && same_device &&
@@ -87,6 +88,40 @@ Tensor arange_end(const Scalar& end, std::optional<DType> dtype, std::optional<D
 }
 Tensor eye(int64_t n, std::optional<DType> dtype, std::optional<Device> device) {
   return rl::eye(n, n, dtype, device);
+}
+
+// ---- sequences with bounds in tensors
+static Scalar bound(const char* name, const char* which, const Tensor& t) {
+  check(t.dim() == 0, name, " only supports 0-dimensional start and end tensors, but got ", which,
+        " with ", t.dim(), " dimension(s).");
+  return item(t);
+}
+
+Tensor linspace_tensor_tensor(const Tensor& start, const Tensor& end, int64_t steps,
+                              std::optional<DType> dtype, std::optional<Device> device) {
+  return rl::linspace(bound("linspace", "start", start), bound("linspace", "end", end), steps,
+                      dtype, device);
+}
+Tensor linspace_tensor_scalar(const Tensor& start, const Scalar& end, int64_t steps,
+                              std::optional<DType> dtype, std::optional<Device> device) {
+  return rl::linspace(bound("linspace", "start", start), end, steps, dtype, device);
+}
+Tensor linspace_scalar_tensor(const Scalar& start, const Tensor& end, int64_t steps,
+                              std::optional<DType> dtype, std::optional<Device> device) {
+  return rl::linspace(start, bound("linspace", "end", end), steps, dtype, device);
+}
+Tensor logspace_tensor_tensor(const Tensor& start, const Tensor& end, int64_t steps, double base,
+                              std::optional<DType> dtype, std::optional<Device> device) {
+  return rl::logspace(bound("logspace", "start", start), bound("logspace", "end", end), steps, base,
+                      dtype, device);
+}
+Tensor logspace_tensor_scalar(const Tensor& start, const Scalar& end, int64_t steps, double base,
+                              std::optional<DType> dtype, std::optional<Device> device) {
+  return rl::logspace(bound("logspace", "start", start), end, steps, base, dtype, device);
+}
+Tensor logspace_scalar_tensor(const Scalar& start, const Tensor& end, int64_t steps, double base,
+                              std::optional<DType> dtype, std::optional<Device> device) {
+  return rl::logspace(start, bound("logspace", "end", end), steps, base, dtype, device);
 }
 
 }  // namespace composite

@@ -203,8 +203,7 @@ Tensor contract(Tensor a, Tensor b, std::vector<bool> sum) {
       if (in_a) a = rl::sum(a, IntRef({d}), true, std::nullopt);
       else b = rl::sum(b, IntRef({d}), true, std::nullopt);
     }
-    const int64_t s = std::max(a.size(d), b.size(d)) == 1 ? 1
-                      : a.size(d) == 1 ? b.size(d) : a.size(d);
+    const int64_t s = a.size(d) == 1 ? b.size(d) : a.size(d);
     if (sum[size_t(d)]) {
       common.push_back(d), n_common *= s;
       sizes.push_back(1);

@@ -172,8 +172,9 @@ Tensor multi_margin_loss(const Tensor& self, const Tensor& target, const Scalar&
   const bool single = self.dim() < 2;
   Tensor x = single ? rl::reshape(self, {1, -1}) : self;
   Tensor t = rl::reshape(target, {-1, 1});
-  check(t.size(0) == x.size(0), "inconsistent target size, expected ", x.size(0), " but got ",
-        target.sizes());
+  check(t.size(0) == x.size(0), "multi_margin_loss: target tensor should be 1-D with size equal to "
+        "the number of input samples (batch size). Expected target size [", x.size(0),
+        "], but got ", target.sizes(), ". Input has shape ", self.sizes(), ".");
   Tensor margins = rl::clamp_min(x - rl::gather(x, 1, t) + margin, Scalar(0));
   if (p.equal(2)) margins = margins * margins;
   if (weight.defined())

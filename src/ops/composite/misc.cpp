@@ -72,9 +72,12 @@ Tensor fill_with_tensor(const Tensor& self, const Tensor& value) {
 }
 
 namespace {
-void check_weights(const char* name, const Tensor& w, int64_t observations) {
+void check_one_dim(const char* name, const Tensor& w) {
   check(w.dim() <= 1, "cov(): expected ", name, " to have one or fewer dimensions but got ", name,
         " with ", w.dim(), " dimensions");
+}
+
+void check_weights(const char* name, const Tensor& w, int64_t observations) {
   check(w.numel() == observations, "cov(): expected ", name, " to have the same numel as there are "
         "observations in the input but got ", w.numel(), " != ", observations);
   check(w.numel() == 0 || item(rl::min(w)).to_double() >= 0, "cov(): ", name,
@@ -92,6 +95,7 @@ Tensor cov(const Tensor& self, int64_t correction, const Tensor& fweights, const
   const int64_t n = x.size(1), one = 1;
   Tensor w;
   if (fweights.defined()) {
+    check_one_dim("fweights", fweights);
     check(is_integral(fweights.dtype()),
           "cov(): expected fweights to have integral dtype but got fweights "
           "with ",
@@ -100,6 +104,7 @@ Tensor cov(const Tensor& self, int64_t correction, const Tensor& fweights, const
     w = fweights;
   }
   if (aweights.defined()) {
+    check_one_dim("aweights", aweights);
     check(aweights.is_floating(),
           "cov(): expected aweights to have floating point dtype but got aweights "
           "with ",

@@ -16,7 +16,14 @@ Tensor layer_norm(const Tensor& input, IntRef shape, const Tensor& weight, const
 
 Tensor rms_norm(const Tensor& input, IntRef shape, const Tensor& weight,
                 std::optional<double> eps) {
-  return std::get<0>(rl::fused_rms_norm(input, shape, weight, eps));
+  if (!input.is_complex()) return std::get<0>(rl::fused_rms_norm(input, shape, weight, eps));
+  Dims dims;
+  for (int64_t d = input.dim() - int64_t(shape.size()); d < input.dim(); ++d) dims.push_back(d);
+  const double least = to_real(input.dtype()) == DType::Double ? 2.220446049250313e-16
+                                                               : 1.1920928955078125e-07;
+  const Tensor mean = rl::mean(input * input, IntRef(dims), true, std::nullopt);
+  const Tensor out = input * rl::rsqrt(mean + Scalar(eps.value_or(least)));
+  return weight.defined() ? out * weight : out;
 }
 
 Tensor group_norm(const Tensor& input, int64_t groups, const Tensor& weight, const Tensor& bias,

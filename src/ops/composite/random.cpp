@@ -23,8 +23,10 @@ Dims channel_sizes(const Tensor& input) {
 }
 
 Tensor keep_mask(IntRef sizes, const Tensor& input, double p) {
-  return rl::bernoulli_(rl::empty(sizes, input.dtype(), input.device(), std::nullopt), 1 - p,
-                        nullptr);
+  const DType real = to_real(input.dtype());
+  const Tensor kept =
+      rl::bernoulli_(rl::empty(sizes, real, input.device(), std::nullopt), 1 - p, nullptr);
+  return rl::to(kept, input.dtype());
 }
 
 // Klambauer et al., "Self-normalizing neural networks" (2017): dropped elements take the value that

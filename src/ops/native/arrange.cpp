@@ -65,6 +65,8 @@ Tensor roll_one(const Tensor& self, int64_t shift, int64_t dim) {
 
 Tensor roll(const Tensor& self, IntRef shifts, IntRef dims) {
   check(!shifts.empty(), "`shifts` required");
+  check_index(dims.empty() || self.dim() > 0,
+              "Dimension specified as 0 but tensor has no dimensions");
   if (dims.empty() && shifts.size() == 1) {
     const Tensor flat = view(contiguous(self), {self.numel()});
     return view(roll_one(flat, shifts[0], 0), self.sizes());

@@ -114,7 +114,9 @@ void check_nll(const Tensor& x, const Tensor& target, const Tensor& weight) {
         " classes or no classes but got weight tensor of shape: ",
         weight.defined() ? weight.sizes() : IntRef());
   check(target.dtype() == DType::Int64 || target.dtype() == DType::UInt8,
-        "expected scalar type Long but found ", target.dtype());
+        "expected target dtype to be Long or Byte, but got ", target.dtype());
+  check(!weight.defined() || weight.dtype() == x.dtype(), "expected scalar type ", x.dtype(),
+        " but found ", weight.defined() ? weight.dtype() : x.dtype());
 }
 
 int64_t class_at(int64_t t, int64_t classes) {
