@@ -88,6 +88,13 @@ bool is_int_or_index(PyObject* o) {
 
 }  // namespace
 
+bool overrides_from_outside(PyObject* o) {
+  if (o == Py_None || o == Py_Ellipsis || is_exact_tensor(o) || PyLong_Check(o) ||
+      PyFloat_Check(o) || PySlice_Check(o) || PyList_CheckExact(o) || PyTuple_CheckExact(o))
+    return false;
+  return overrides(o);
+}
+
 bool is_numpy_scalar(PyObject* o) {
   // The last type seen: loops over NumPy scalars ask the same question again.
   static PyTypeObject* known = nullptr;
@@ -137,18 +144,38 @@ bool accepts_numbers(const Param& p, PyObject* o, Overriding& who) {
   if (is_tensor(o)) who.coerced = true;
   switch (p.kind) {
     case Kind::Scalar: case Kind::ScalarOpt: return is_number_like(o) || duck_typed(o, who);
-    case Kind::Int: case Kind::IntOpt: return is_int_like(o);
-    default: return is_float_like(o);
+    case Kind::Int: case Kind::IntOpt: return is_int_like(o) || duck_typed(o, who);
+    default: return is_float_like(o) || duck_typed(o, who);
   }
 }
 
-bool accepts_sequence(const Param& p, PyObject* o) {
+// A list, or what stands for one; its elements too may be objects that take the call over.
+bool accepts_sequence(const Param& p, PyObject* o, Overriding& who) {
+  auto list_of = [&](auto&& element) {
+    return accepts_list(o, [&](PyObject* x) { return element(x) || duck_typed(x, who); }) ||
+           duck_typed(o, who);
+  };
   switch (p.kind) {
-    case Kind::ScalarList: return accepts_list(o, is_number_like);
+    case Kind::ScalarList: return list_of(is_number_like);
     case Kind::IntList: case Kind::IntListOpt:
-      return (p.list_size > 0 && is_int_like(o)) || accepts_list(o, is_int_or_index);
-    case Kind::FloatList: case Kind::FloatListOpt: return accepts_list(o, is_float_like);
-    default: return accepts_list(o, [](PyObject* x) { return bool(PyBool_Check(x)); });
+      return (p.list_size > 0 && is_int_like(o)) || list_of(is_int_or_index);
+    case Kind::FloatList: case Kind::FloatListOpt: return list_of(is_float_like);
+    default: return list_of([](PyObject* x) { return bool(PyBool_Check(x)); });
+  }
+}
+
+bool accepts_setting(Kind kind, PyObject* o) {
+  switch (kind) {
+    case Kind::Bool: case Kind::BoolOpt: return PyBool_Check(o) || is_numpy_bool(o);
+    case Kind::Str: case Kind::StrOpt: return PyUnicode_Check(o);
+    case Kind::DType: case Kind::DTypeOpt:
+      return is_dtype(o) || dtype_of_python_type(o) != DType::Undefined;
+    case Kind::Device: case Kind::DeviceOpt:
+      return is_device(o) || PyUnicode_Check(o) || (PyLong_Check(o) && !PyBool_Check(o));
+    case Kind::LayoutOpt: return is_layout(o);
+    case Kind::MemoryFormat: case Kind::MemoryFormatOpt: return is_memory_format(o);
+    case Kind::GeneratorOpt: return is_generator(o);
+    default: return kind == Kind::Ignored;
   }
 }
 
@@ -174,19 +201,9 @@ bool accepts_slow(const Param& p, PyObject* o, Overriding& who) {
     case Kind::Scalar: case Kind::ScalarOpt: case Kind::Int: case Kind::IntOpt:
     case Kind::Float: case Kind::FloatOpt: return accepts_numbers(p, o, who);
     case Kind::ScalarList: case Kind::IntList: case Kind::IntListOpt: case Kind::FloatList:
-    case Kind::FloatListOpt: case Kind::BoolList: return accepts_sequence(p, o);
-    case Kind::Bool: case Kind::BoolOpt: return PyBool_Check(o) || is_numpy_bool(o);
-    case Kind::Str: case Kind::StrOpt: return PyUnicode_Check(o);
-    case Kind::DType: case Kind::DTypeOpt:
-      return is_dtype(o) || dtype_of_python_type(o) != DType::Undefined;
-    case Kind::Device: case Kind::DeviceOpt:
-      return is_device(o) || PyUnicode_Check(o) || (PyLong_Check(o) && !PyBool_Check(o));
-    case Kind::LayoutOpt: return is_layout(o);
-    case Kind::MemoryFormat: case Kind::MemoryFormatOpt: return is_memory_format(o);
-    case Kind::GeneratorOpt: return is_generator(o);
-    case Kind::Ignored: return true;
+    case Kind::FloatListOpt: case Kind::BoolList: return accepts_sequence(p, o, who);
+    default: return accepts_setting(p.kind, o) || duck_typed(o, who);
   }
-  return false;
 }
 
 const char* kind_name(Kind k) {

@@ -11,6 +11,8 @@ bool is_numpy_scalar(PyObject* o);  // an instance of numpy.generic, without imp
 bool is_numpy_bool(PyObject* o);
 // Overriding arguments found on the way are added to `who`.
 bool accepts_slow(const Param& p, PyObject* o, Overriding& who);
+// Has `o`, tensor or not, a __torch_function__ that takes calls over? Quick for usual arguments.
+bool overrides_from_outside(PyObject* o);
 
 inline bool accepts(const Param& p, PyObject* o, Overriding& who) {
   if (p.kind <= Kind::TensorOpt || p.kind == Kind::Operand) {

@@ -64,12 +64,15 @@ bool gathers(const Signature& s, int i, const Call& c, Py_ssize_t a) {
   if (!s.varargs_ints || i != s.varargs_at) return false;
   PyObject* first = c.args[a];
   if (PyTuple_Check(first) || PyList_Check(first)) return false;
-  return is_int_like(first);
+  return is_int_like(first) || (c.method && c.nargs > a + 1 && overrides_from_outside(first));
 }
 
-bool all_ints(const Call& c, Py_ssize_t from) {
-  for (Py_ssize_t a = from; a < c.nargs; ++a)
-    if (!is_int_like(c.args[a])) return false;
+bool all_ints(const Call& c, Py_ssize_t from, Overriding& who) {
+  for (Py_ssize_t a = from; a < c.nargs; ++a) {
+    if (is_int_like(c.args[a])) continue;
+    if (!overrides_from_outside(c.args[a])) return false;
+    who.add(c.args[a]);
+  }
   return true;
 }
 
@@ -118,7 +121,7 @@ bool match(const Signature& s, const Call& c, PyObject** v, Overriding& who) {
   for (; i < s.max_positional && a < c.nargs; ++i, ++a) {
     PyObject* o = c.args[a];
     if (gathers(s, i, c, a)) {
-      if (!all_ints(c, a)) return false;
+      if (!all_ints(c, a, who)) return false;
       v[i++] = keep.put(tuple_of(c.args + a, c.nargs - a));
       a = c.nargs;
       break;

@@ -197,9 +197,7 @@ class Indexer {
 
 bool index_overrides(PyObject* self, PyObject* index, PyObject* value) {
   if (function_state.modes_on) return true;
-  auto check_one = [](PyObject* o) {
-    return o && !is_exact_tensor(o) && is_tensor(o) && overrides(o);
-  };
+  auto check_one = [](PyObject* o) { return o && overrides_from_outside(o); };
   if (check_one(self) || check_one(index) || check_one(value)) return true;
   if (PyTuple_CheckExact(index))
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(index); ++i)
@@ -213,7 +211,7 @@ PyObject* dispatch(PyObject* self, PyObject* index, PyObject* value) {
   Ref args = owned(value ? PyTuple_Pack(3, self, index, value) : PyTuple_Pack(2, self, index));
   Overriding who;
   auto add = [&](PyObject* o) {
-    if (is_tensor(o) && overrides(o)) who.add(o);
+    if (overrides_from_outside(o)) who.add(o);
   };
   add(self);
   if (PyTuple_Check(index))

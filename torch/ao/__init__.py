@@ -1,6 +1,6 @@
-"""torch.ao: quantisation and pruning. Their names can be imported; little of it works yet."""
+"""torch.ao: quantisation. Observers, fusion and stubs work; quantised tensors do not exist yet."""
 
-_MODULES = frozenset(["nn", "quantization", "pruning"])
+_MODULES = frozenset(["nn", "quantization"])
 
 
 def __getattr__(name):

@@ -436,7 +436,8 @@ class GraphModule(torch.nn.Module):
         folder.mkdir(exist_ok=True)
         torch.save(self.state_dict(), folder / "state_dict.pt")
         code = self.recompile()
-        imports = _format_import_block(code.globals)
+        imports = "\n".join(_format_import_statement(name, obj, None)
+                            for name, obj in code.globals.items())
         lines, by_pickle = [], []
         safe = (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d, nn.BatchNorm1d, nn.BatchNorm2d,
                 nn.BatchNorm3d)

@@ -117,7 +117,8 @@ def _replace_pattern(gm, pattern, replacement=None, match_filters=None, ignore_l
             new = common
         placeholders = [n for n in new.nodes if n.op == "placeholder"]
         if len(match.placeholder_nodes) != len(placeholders):
-            raise AssertionError("the pattern and its replacement must have the same inputs")
+            raise AssertionError(f"Placeholder count mismatch: {len(match.placeholder_nodes)} vs "
+                                 f"{len(placeholders)}")
         replaced.append(_replace_one(graph, match, new, placeholders, changes, number))
     gm.recompile()
     if isinstance(replacement, torch.nn.Module):
@@ -164,7 +165,9 @@ def _insertion_point(graph, first_user, after_match, values, inner):
     """The node before which the replacement goes: after its inputs, before its users."""
     inputs = [n for n in values.values() if isinstance(n, Node)]
     if first_user is None:
-        return after_match or graph.output_node()
+        if after_match is None:
+            raise AssertionError("The insert point can't be None")
+        return after_match
     latest = max(inputs, default=None)
     if latest is None or latest < first_user:
         return first_user

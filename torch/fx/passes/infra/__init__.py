@@ -1,1 +1,1 @@
-"""What passes are made of: `pass_base`, `pass_manager`, `partitioner`."""
+"""What passes are made of: `pass_base`, `pass_manager`."""

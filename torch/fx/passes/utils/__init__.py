@@ -1,1 +1,1 @@
-"""What passes share: `matcher_utils`, `source_matcher_utils`, `common`, `fuser_utils`."""
+"""What passes share: finding a pattern, sources of nodes."""

@@ -15,9 +15,9 @@ __all__ = ["SubgraphMatcher", "InternalMatch"]
 class InternalMatch:
     """Where a pattern was found.
 
-    `anchors` are the nodes the search began from, `nodes_map` goes from nodes of the pattern to
-    nodes of the graph, `placeholder_nodes` are the graph's nodes for the pattern's inputs,
-    `returning_nodes` those whose values the pattern returns.
+    `anchors` are the nodes of the pattern that the search began from, `nodes_map` goes from nodes
+    of the pattern to nodes of the graph, `placeholder_nodes` are the graph's nodes for the
+    pattern's inputs, `returning_nodes` those whose values the pattern returns.
     """
 
     anchors: list
@@ -189,10 +189,9 @@ class SubgraphMatcher:
             for node in candidates[anchor]:
                 attempt = copy.copy(match)
                 if self._match_nodes(anchor, node, attempt, node_name_match):
-                    attempt.anchors = match.anchors + [node]
                     search(index + 1, attempt)
 
-        search(0, InternalMatch(anchors=[]))
+        search(0, InternalMatch(anchors=self.pattern_anchors))
         matches = [m for m in matches if self._is_contained(m.nodes_map)]
         valid = [m for m in matches if _values_are_nodes(m)]
         return self._remove_overlapping_matches(valid) if self.remove_overlapping_matches else valid
