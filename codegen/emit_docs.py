@@ -118,7 +118,10 @@ def page(family, entries):
     ):
         if all(f.e.internal for f in forms):
             continue
-        qualified = ("Tensor." if module is None else MODULES[module] + ".") + name
+        if module == "linalg":  # torch.linalg gives the core's names out without their prefix
+            qualified = "torch.linalg." + name[len("linalg_"):]
+        else:
+            qualified = ("Tensor." if module is None else MODULES[module] + ".") + name
         out += [f"## {qualified}", "", "```python"]
         out += [f"{name}({parameters(f, True)}) -> {returns(f.e)}" for f in forms]
         out += ["```", ""] + [t + "\n" for t in dict.fromkeys(text_of(f.e) for f in forms) if t]

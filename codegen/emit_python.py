@@ -28,7 +28,7 @@ TEXT = {
 MODULES = {
     "torch": "torch",
     "nn": "torch._C._nn",
-    "linalg": "torch.linalg",
+    "linalg": "torch._C._linalg",
     "fft": "torch.fft",
     "special": "torch.special",
     "sparse": "torch.sparse",

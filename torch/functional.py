@@ -28,10 +28,31 @@ def _overridable(f):
         for a in itertools.chain(args, kwargs.values()):
             relevant.extend(a if isinstance(a, (list, tuple)) else (a,))
         if has_torch_function(tuple(relevant)):
+            args, kwargs = _spelled_out(f, args, kwargs)
             return handle_torch_function(wrapped, relevant, *args, **kwargs)
         return f(*args, **kwargs)
 
     return wrapped
+
+
+def _spelled_out(f, args, kwargs):
+    """A call with optional arguments by name, defaults included: what overriding classes see."""
+    import inspect
+
+    bound = inspect.signature(f).bind(*args, **kwargs)
+    bound.apply_defaults()
+    args, kwargs = [], {}
+    for name, parameter in bound.signature.parameters.items():
+        value = bound.arguments[name]
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            args.extend(value)
+        elif parameter.kind is parameter.VAR_KEYWORD:
+            kwargs.update(value)
+        elif parameter.default is parameter.empty and parameter.kind is not parameter.KEYWORD_ONLY:
+            args.append(value)
+        else:
+            kwargs[name] = value
+    return args, kwargs
 
 
 def _spread(tensors):

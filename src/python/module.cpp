@@ -29,7 +29,7 @@ struct Namespace {
 };
 constexpr Namespace kNamespaces[] = {{"torch", "_VariableFunctions", "torch"},
                                      {"nn", "_nn", "torch._C._nn"},
-                                     {"linalg", "_linalg", "torch.linalg"},
+                                     {"linalg", "_linalg", "torch._C._linalg"},
                                      {"fft", "_fft", "torch.fft"},
                                      {"special", "_special", "torch.special"},
                                      {"sparse", "_sparse", "torch.sparse"}};

@@ -1,0 +1,1 @@
+"""Where parts of torch.func lie in PyTorch. Submodules give out the names of ours."""

@@ -1,0 +1,3 @@
+"""Names of torch.package under the path of their module."""
+
+from torch.package import Directory  # noqa: F401
