@@ -247,14 +247,12 @@ def needs(e):
     return "needs_grad(" + ", ".join(a.name for a in e.diff_args) + ")"
 
 
+def space_of(e):
+    return "composite" if e.kind == "composite" else "native"
+
+
 def native_call(e):
-    space = {
-        "composite": "composite",
-        "pointwise": "native",
-        "structured": "native",
-        "view": "native",
-    }[e.kind]
-    return f"{space}::{e.data.get('impl', e.name)}({call_args(e)})"
+    return f"{space_of(e)}::{e.data.get('impl', e.name)}({call_args(e)})"
 
 
 def tensor_args(e):
@@ -268,10 +266,12 @@ def any_sparse(e, more=()):
 def sparse_call(e):
     """What computes the operator of sparse arguments; None: they are refused."""
     name = e.data.get("sparse")
+    if name == "native":
+        return None
     if name == "values":
         first, rest = e.args[0].name, ", ".join(["v"] + [a.name for a in e.args[1:]])
         return (
-            f"sparse::map_values({first}, [&](const Tensor& v) {{ return native::"
+            f"sparse::map_values({first}, [&](const Tensor& v) {{ return {space_of(e)}::"
             f"{e.data.get('impl', e.name)}({rest}); }})"
         )
     return f"sparse::{name}({call_args(e)})" if name else None
@@ -356,7 +356,7 @@ def strided_view_marks(e):
 def inplace_only_body(e):
     """f_(self, ...): the native function writes self."""
     write = f"native::{e.data.get('impl', e.name)}({call_args(e)});"
-    if e.data.get("sparse"):
+    if sparse_call(e):
         write = f"if ({any_sparse(e)}) {sparse_call(e)}; else {write}"
     return around_write(e, write)
 
@@ -383,7 +383,7 @@ def inplace(e):
         write = f"adopt_geometry({self_name}, {native_call(e)});"
     else:
         write = f'write_inplace({self_name}, {native_call(e)}, "{e.name}_");'
-    if e.data.get("sparse"):
+    if sparse_call(e):
         write = f"if ({any_sparse(e)}) {sparse_inplace_call(e, e.name + '_')} else {write}"
     return out + around_write(e, write) + ["}", ""]
 
@@ -405,7 +405,7 @@ def out_variant(e):
     ]
     if e.kind == "pointwise":
         out += [f"  check_out_device({', '.join([n] + tensors)});" for n in outs]
-    if e.data.get("sparse") and not e.multi:
+    if sparse_call(e) and not e.multi:
         out.append(f"  if ({any_sparse(e, outs)}) [[unlikely]] {{")
         out.append(f'    sparse::assign(out, {sparse_call(e)}, "{e.name}");')
         out += ["    bump_version(out);", "    return out;", "  }"]
@@ -462,7 +462,7 @@ def emit(family, entries, index):
             name = e.data.get("impl", e.name)
             ret = "void" if e.inplace_only and e.kind != "composite" else e.cpp_return
             impls[(space, f"{ret} {name}({params(e)});")] = True
-        if e.data.get("sparse") not in (None, "values"):
+        if e.data.get("sparse") not in (None, "values", "native"):
             ret = "void" if e.inplace_only and e.kind != "composite" else e.cpp_return
             impls[("sparse", f"{ret} {e.data['sparse']}({params(e)});")] = True
         if e.data.get("sparse_inplace"):

@@ -73,6 +73,10 @@ for _module, _names in {
     "per_channel_affine_float_qparams _assert",
     "torch._legacy_types": "BFloat16Tensor BoolTensor ByteTensor CharTensor DoubleTensor "
     "FloatTensor HalfTensor IntTensor LongTensor ShortTensor tensortype",
+    "torch._sparse_tensor": "sparse_bsc_tensor sparse_bsr_tensor sparse_compressed_tensor "
+    "sparse_coo_tensor sparse_csc_tensor sparse_csr_tensor _validate_sparse_csr_tensor_args "
+    "_validate_sparse_csc_tensor_args _validate_sparse_bsr_tensor_args "
+    "_validate_sparse_bsc_tensor_args",
     "torch._tensor_str": "set_printoptions",
     "torch.random": "get_rng_state initial_seed manual_seed seed set_rng_state",
     "torch.serialization": "load save",

@@ -258,7 +258,9 @@ def numpy(self, *, force=False):
         if taken:
             return result
     if self.layout != torch.strided:
-        name = "Sparse" if self.layout == torch.sparse_coo else str(self.layout)
+        name = {torch.sparse_coo: "Sparse", torch.sparse_csr: "SparseCsr",
+                torch.sparse_csc: "SparseCsc", torch.sparse_bsr: "SparseBsr",
+                torch.sparse_bsc: "SparseBsc"}.get(self.layout, str(self.layout))
         raise TypeError(
             f"can't convert {name} layout tensor to numpy. Use Tensor.to_dense() first."
         )

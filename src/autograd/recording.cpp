@@ -17,6 +17,7 @@ Tensor grad_or_zeros(const Node& n, const Grads& g, size_t i) {
 Tensor native_clone(const Tensor& t) { return engine_ops::clone(t); }
 
 void write_inplace(const Tensor& self, const Tensor& value, const char* name) {
+  if (any_sparse(self, value)) return sparse::assign(self, value, name);
   check(value.sizes() == self.sizes(), name, ": output with shape ", self.sizes(),
         " doesn't match the broadcast shape ", value.sizes());
   check_output_dtype(value.dtype(), self.dtype());
@@ -25,6 +26,7 @@ void write_inplace(const Tensor& self, const Tensor& value, const char* name) {
 }
 
 void adopt_geometry(const Tensor& self, const Tensor& view) {
+  if (any_sparse(view)) return sparse::assign(self, view, "a geometry change in place");
   self->sizes = view.sizes();
   self->strides = view.strides();
   self->offset = view.offset();
@@ -33,6 +35,7 @@ void adopt_geometry(const Tensor& self, const Tensor& view) {
 
 void write_out(const Tensor& out, const Tensor& value, const char* name, bool cast) {
   check(out.defined(), name, "(): out= must be a Tensor");
+  if (any_sparse(out, value)) return sparse::assign(out, value, name);
   check_out_device(out, value);
   if (cast) check_output_dtype(value.dtype(), out.dtype());
   else

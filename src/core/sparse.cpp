@@ -1,8 +1,6 @@
 // Making sparse tensors from their parts.
 #include "core/sparse.h"
 
-#include <algorithm>
-
 namespace rl {
 
 SparseImpl::SparseImpl(Layout layout, DType dtype, Device device)
@@ -15,19 +13,18 @@ int64_t SparseImpl::nnz() const {
   return layout == Layout::Sparse ? indices.size(1) : plain.size(-1);
 }
 
-// Strides are those of a dense tensor of that shape, so that geometry never reads past its end;
-// the number of elements stops at the largest one there is.
+// Strides are zeros, so that geometry never reads past their end; the number of elements stops at
+// the largest one there is.
 void SparseImpl::set_sizes(IntRef s) {
   sizes = s;
   strides.resize(s.size());
-  int64_t step = 1, count = 1;
-  for (size_t i = s.size(); i-- > 0;) {
-    strides[i] = step;
-    if (__builtin_mul_overflow(step, std::max<int64_t>(s[i], 1), &step)) step = INT64_MAX;
+  int64_t count = 1;
+  for (size_t i = 0; i < s.size(); ++i) {
+    strides[i] = 0;
     if (__builtin_mul_overflow(count, s[i], &count)) count = INT64_MAX;
   }
   numel = count;
-  contiguous = true;
+  contiguous = false;
 }
 
 SparseImpl& sparse_impl(const Tensor& t) {

@@ -186,6 +186,12 @@ Tensor shallow_copy(const Tensor& t) {
 Scalar item(const Tensor& t) {
   check(t.numel() == 1, "a Tensor with ", t.numel(), " elements cannot be converted to Scalar");
   check(!t.is_meta(), "Tensor.item() cannot be called on meta tensors");
+  if (is_sparse_kind(t)) {
+    const Tensor& values = sparse_impl(t).values;
+    check(values.numel() < 2, "item(): coalesce a sparse tensor with repeated places first");
+    return values.numel() ? item(alias(values, {}, {}, values.offset()))
+                          : item(scalar_tensor(Scalar(0), t.dtype()));
+  }
   Scalar s;
   visit(AllTypesAndUInts{}, t.dtype(), "item", [&]<class T>() {
     T v = *t.data<T>();

@@ -253,6 +253,7 @@ void copy_to(const Tensor& to, const Tensor& value) {
 
 void assign(const Tensor& self, PyObject* index, PyObject* o) {
   if (index == Py_False) return;
+  check_type(self->kind == ImplKind::Strided, "Cannot assign to a sparse tensor");
   Tensor value = value_tensor(self, o);
   if (index == Py_Ellipsis || index == Py_True) return copy_to(self, value);
   if (PyLong_CheckExact(index))

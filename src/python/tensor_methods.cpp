@@ -54,8 +54,18 @@ PyObject* int_tuple(IntRef v) {
   return r;
 }
 
+const char* compressed_name(const Tensor& t) {
+  switch (t.layout()) {
+    case Layout::SparseCsc: return "CSC";
+    case Layout::SparseBsr: return "BSR";
+    case Layout::SparseBsc: return "BSC";
+    default: return "CSR";
+  }
+}
+
 PyObject* do_stride(int, PyObject* const* v) {
   const Tensor& t = to_tensor(v[0]);
+  check(!t.is_sparse_csr(), "Sparse ", compressed_name(t), " tensors do not have strides");
   if (!v[1] || v[1] == Py_None) return int_tuple(t.strides());
   return PyLong_FromLongLong(t.stride(to_int(v[1])));
 }
@@ -69,7 +79,10 @@ const Overloads kIsContiguous = {"is_contiguous", "torch.Tensor.is_contiguous",
                                  kContiguousSignatures, 1, true};
 PyObject* do_is_contiguous(int, PyObject* const* v) {
   MemoryFormat f = v[1] ? to_memory_format(v[1]) : MemoryFormat::Contiguous;
-  return wrap(to_tensor(v[0]).is_contiguous(f));
+  const Tensor& t = to_tensor(v[0]);
+  check(!t.is_sparse_csr(), "Sparse ", compressed_name(t),
+        " tensors do not have is_contiguous");
+  return wrap(t.is_contiguous(f));
 }
 
 PyObject* get_dim(const Tensor& t) { return PyLong_FromLongLong(t.dim()); }
@@ -77,6 +90,8 @@ PyObject* get_numel(const Tensor& t) { return PyLong_FromLongLong(t.numel()); }
 PyObject* get_element_size(const Tensor& t) { return PyLong_FromLongLong(t.itemsize()); }
 PyObject* get_offset(const Tensor& t) { return PyLong_FromLongLong(t.offset()); }
 PyObject* get_data_ptr(const Tensor& t) {
+  check(t->kind == ImplKind::Strided,
+        "Cannot access data pointer of Tensor that doesn't have storage");
   if (!t.storage() || !t.storage()->data()) return PyLong_FromLong(0);
   return PyLong_FromVoidPtr(t.data());
 }
@@ -94,7 +109,11 @@ PyObject* get_item(const Tensor& t) {
   check(!t.is_meta(), "Tensor.item() cannot be called on meta tensors");
   return scalar_object(item(t), t.dtype());
 }
-PyObject* get_tolist(const Tensor& t) { return nested_list(t); }
+PyObject* get_tolist(const Tensor& t) {
+  check(t->kind == ImplKind::Strided,
+        "Cannot access data pointer of Tensor that doesn't have storage");
+  return nested_list(t);
+}
 
 PyObject* complex_method(const Tensor& t) {
   check(t.numel() == 1, "a Tensor with ", t.numel(), " elements cannot be converted to Scalar");
@@ -279,7 +298,8 @@ PyObject* convert_result(PyObject*, PyObject* const* args, Py_ssize_t nargs) {
 
 // ---- memory
 PyObject* get_untyped_storage(const Tensor& t) {
-  check_implemented(bool(t.storage()), "Cannot access storage of this tensor");
+  check_implemented(bool(t.storage()), "Cannot access storage of ", t.is_sparse_csr() ? "SparseCsr"
+                    : t.is_sparse() ? "Sparse" : "", "TensorImpl");
   return wrap_storage(t.storage());
 }
 

@@ -41,7 +41,11 @@ PyObject* get_device(const Tensor& t) { return wrap(t.device()); }
 PyObject* get_layout(const Tensor& t) { return wrap(t.layout()); }
 PyObject* get_ndim(const Tensor& t) { return PyLong_FromLongLong(t.dim()); }
 PyObject* get_itemsize(const Tensor& t) { return PyLong_FromLongLong(t.itemsize()); }
-PyObject* get_nbytes(const Tensor& t) { return PyLong_FromLongLong(t.nbytes()); }
+PyObject* get_nbytes(const Tensor& t) {
+  check(t->kind == ImplKind::Strided, "nbytes is not defined for sparse tensors.  If you want the "
+        "size of the constituent tensors, add the nbytes of the indices and values.");
+  return PyLong_FromLongLong(t.nbytes());
+}
 PyObject* get_requires_grad(const Tensor& t) { return boolean(t.requires_grad()); }
 PyObject* get_is_leaf(const Tensor& t) { return boolean(is_leaf(t)); }
 PyObject* get_version(const Tensor& t) {
@@ -98,7 +102,7 @@ PyObject* get_is_cpu(const Tensor& t) { return boolean(t.device().is_cpu()); }
 PyObject* get_is_cuda(const Tensor& t) { return boolean(t.device().is_cuda()); }
 PyObject* get_is_meta(const Tensor& t) { return boolean(t.is_meta()); }
 PyObject* get_is_sparse(const Tensor& t) { return boolean(t.is_sparse()); }
-PyObject* get_is_sparse_csr(const Tensor& t) { return boolean(t.is_sparse_csr()); }
+PyObject* get_is_sparse_csr(const Tensor& t) { return boolean(t.layout() == Layout::SparseCsr); }
 PyObject* get_false(const Tensor&) { return boolean(false); }
 PyObject* get_is_mps(const Tensor& t) { return boolean(t.device().type == DeviceType::MPS); }
 PyObject* get_is_xpu(const Tensor& t) { return boolean(t.device().type == DeviceType::XPU); }

@@ -7,6 +7,7 @@
 #include "gen/ops/embedding.h"
 #include "gen/ops/index.h"
 #include "gen/ops/scatter.h"
+#include "gen/ops/sparse.h"
 #include "gen/ops/views.h"
 #include "ops/backward.h"
 #include "ops/formula.h"
@@ -14,9 +15,29 @@
 
 namespace rl {
 
+// A coordinate tensor of the rows used, not coalesced; the padding row is left out.
+static Tensor sparse_embedding_grad(const Tensor& grad, const Tensor& indices, int64_t num_weights,
+                                    int64_t padding_idx, bool scale_grad_by_freq) {
+  check(!scale_grad_by_freq,
+        "embedding_backward: scale_grad_by_freq not supported with sparse gradients");
+  const int64_t width = grad.size(-1);
+  Tensor at = rl::reshape(indices, {-1}), rows = rl::reshape(grad, {at.numel(), width});
+  if (padding_idx >= 0) {
+    const Tensor numbers = index_numbers(at);
+    std::vector<int64_t> kept;
+    for (int64_t i = 0; i < at.numel(); ++i)
+      if (numbers.data<int64_t>()[i] != padding_idx) kept.push_back(i);
+    at = rl::index_select(at, 0, tensor_from_ints(kept));
+    rows = rl::index_select(rows, 0, tensor_from_ints(kept));
+  }
+  return rl::_sparse_coo_tensor_with_dims_and_tensors(1, 1, {num_weights, width},
+                                                      rl::unsqueeze(at, 0), rows, std::nullopt);
+}
+
 Tensor embedding_grad(const Tensor& grad, const Tensor& indices, int64_t num_weights,
                       int64_t padding_idx, bool scale_grad_by_freq, bool sparse) {
-  check_implemented(!sparse, "embedding: sparse gradients are not implemented");
+  if (sparse) return sparse_embedding_grad(grad, indices, num_weights, padding_idx,
+                                           scale_grad_by_freq);
   return rl::embedding_dense_backward(grad, indices, num_weights, padding_idx, scale_grad_by_freq);
 }
 
@@ -126,7 +147,8 @@ std::pair<Tensor, Tensor> bag_maxima(const Tensor& weight, const Members& m,
 }
 
 Bag run_bags(const Tensor& weight, const Tensor& indices, const Tensor& offsets, int64_t mode,
-             const Tensor& sample_weights, bool include_last, int64_t padding, bool scale) {
+             const Tensor& sample_weights, bool include_last, int64_t padding, bool scale,
+             bool sparse) {
   check(indices.dtype() == DType::Int64 || indices.dtype() == DType::Int32,
         "Expected tensor for argument #1 'indices' to have one of the following scalar types: "
         "Long, Int; "
@@ -142,7 +164,7 @@ Bag run_bags(const Tensor& weight, const Tensor& indices, const Tensor& offsets,
     auto [out, best] = bag_maxima(weight, m, indices);
     return {out, as_index(m.all_bags, indices), sizes, best};
   }
-  Tensor rows = rl::embedding(weight, tensor_from_ints(m.row), -1, scale, false);
+  Tensor rows = rl::embedding(weight, tensor_from_ints(m.row), -1, scale, sparse);
   if (sample_weights.defined()) {
     Tensor w = rl::index_select(rl::reshape(sample_weights, {-1}), 0, tensor_from_ints(m.position));
     rows = rows * rl::unsqueeze(w, -1);
@@ -166,10 +188,8 @@ Bag run_bags(const Tensor& weight, const Tensor& indices, const Tensor& offsets,
 Bag embedding_bag(const Tensor& weight, const Tensor& indices, const Tensor& offsets, bool scale,
                   int64_t mode, bool sparse, const Tensor& per_sample_weights,
                   bool include_last_offset) {
-  check_implemented(!(sparse && weight.requires_grad()),
-                    "embedding_bag: sparse gradients are not implemented");
   return run_bags(weight, indices, offsets, mode, per_sample_weights, include_last_offset, -1,
-      scale);
+                  scale, sparse);
 }
 Bag embedding_bag_padding(const Tensor& weight, const Tensor& indices, const Tensor& offsets,
     bool scale,
@@ -183,14 +203,13 @@ Bag embedding_bag_padding(const Tensor& weight, const Tensor& indices, const Ten
         "embeddings, -", rows, " through ", rows - 1, ", but got ", *padding_idx);
   const int64_t padding = *padding_idx < 0 ? *padding_idx + rows : *padding_idx;
   return run_bags(weight, indices, offsets, mode, per_sample_weights, include_last_offset, padding,
-                  scale);
+                  scale, sparse);
 }
 Bag _embedding_bag(const Tensor& weight, const Tensor& indices, const Tensor& offsets, bool scale,
-                   int64_t mode, bool, const Tensor& per_sample_weights, bool include_last_offset,
-                   int64_t padding_idx) {
+                   int64_t mode, bool sparse, const Tensor& per_sample_weights,
+                   bool include_last_offset, int64_t padding_idx) {
   return run_bags(weight, indices, offsets, mode, per_sample_weights, include_last_offset,
-      padding_idx,
-                  scale);
+                  padding_idx, scale, sparse);
 }
 
 }  // namespace composite

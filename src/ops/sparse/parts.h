@@ -33,6 +33,10 @@ Tensor empty_coo(IntRef sizes, int64_t sparse_dim, DType dtype, Device device);
 Tensor empty_compressed(Layout layout, IntRef sizes, DType dtype, DType index_dtype,
                         Device device);
 
+Tensor gather_places(const Tensor& dense, const Tensor& indices, IntRef sizes);  // (nnz, ...)
+void add_places(const Tensor& dense, const Tensor& coo, const Scalar& alpha);    // dense += alpha
+Tensor broadcast_coo(const Tensor& self, IntRef sizes);
+
 // ---- between layouts (convert.cpp, compress.cpp)
 struct Target {
   Layout layout;
@@ -48,12 +52,16 @@ Tensor to_layout(const Tensor& self, const Target& to);  // any to any
 Target target_of(const Tensor& like);                    // layout and block of a sparse tensor
 
 // ---- matrices
-// A matrix in row-compressed form: pointers and columns as int64, values contiguous, bounds checked.
+// A matrix in row-compressed form: int64 indices with checked bounds, contiguous values.
 struct Rows {
   int64_t rows = 0, cols = 0;
   Tensor pointers, columns, values;
   int64_t nnz() const { return columns.numel(); }
 };
 Rows as_rows(const Tensor& matrix);                      // any sparse layout, 2-d, no dense dims
+Tensor mm(const Tensor& self, const Tensor& mat2);       // one of them sparse
+Tensor mul(const Tensor& self, const Tensor& other);
+Tensor select(const Tensor& self, int64_t dim, int64_t index);
+Tensor cat(TensorList tensors, int64_t dim);
 
 }  // namespace rl::sparse
