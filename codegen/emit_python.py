@@ -167,6 +167,12 @@ class Form:
             out.append("  }")
         if self.factory:
             names = [r[0] for r in self.rows()]
+            if e.name in ("empty", "zeros"):
+                at = [names.index(n) for n in ("size", "dtype", "layout", "requires_grad")]
+                out.append(
+                    "  if (wants_sparse(v[{2}])) return wrap_sparse_empty(v[{0}], v[{1}], v[{2}],"
+                    " v[{3}]);".format(*at)
+                )
             out.append(
                 f"  return wrap_new({target}({args}), v[{names.index('requires_grad')}],"
                 f" v[{names.index('layout')}]);"

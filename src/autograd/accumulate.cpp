@@ -71,7 +71,7 @@ void AccumulateGrad::accumulate(Tensor&& grad) {
     if (steal && meta_or_null(grad)) grad = detached(grad);
     m.grad = steal ? std::move(grad) : clone_in_layout(grad, variable);
   } else if (!tls.grad_mode) {
-    if (m.grad->requires_grad || m.grad.dtype() != grad.dtype())
+    if (m.grad->requires_grad || m.grad.dtype() != grad.dtype() || m.grad->kind != grad->kind)
       m.grad = engine_ops::add(m.grad, grad);
     else
       engine_ops::add_into(m.grad, grad);

@@ -10,7 +10,11 @@
 
 namespace rl::engine_ops {
 
-Tensor add(const Tensor& a, const Tensor& b) { return rl::add(a, b, Scalar(1)); }
+// A sparse and a strided gradient give a strided one, whichever came first.
+Tensor add(const Tensor& a, const Tensor& b) {
+  const bool swap = a->kind != ImplKind::Strided && b->kind == ImplKind::Strided;
+  return swap ? rl::add(b, a, Scalar(1)) : rl::add(a, b, Scalar(1));
+}
 void add_into(const Tensor& a, const Tensor& b) { rl::add_(a, b, Scalar(1)); }
 Tensor mul(const Tensor& a, const Tensor& b) { return rl::mul(a, b); }
 Tensor clone(const Tensor& t) { return rl::clone(t, std::nullopt); }

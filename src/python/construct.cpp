@@ -1,5 +1,6 @@
 // torch.tensor, as_tensor, asarray, from_numpy, frombuffer, the old constructors torch.Tensor(...)
 // and torch.FloatTensor(...), and Tensor.new_tensor.
+#include "gen/ops/sparse.h"
 #include "autograd/node.h"
 #include "python/accepts.h"
 #include "python/dlpack_bridge.h"
@@ -345,10 +346,21 @@ PyMethodDef methods[] = {
 
 }  // namespace
 
+bool wants_sparse(PyObject* layout) {
+  return layout && layout != Py_None && *to_layout_opt(layout) != Layout::Strided;
+}
+
+PyObject* wrap_sparse_empty(PyObject* size, PyObject* dtype, PyObject* layout,
+                            PyObject* requires_grad) {
+  return wrap(with_flag(_sparse_empty(to_int_list(size), to_dtype_opt(dtype),
+                                      to_layout_opt(layout)), requires_grad));
+}
+
 PyObject* wrap_new(Tensor t, PyObject* requires_grad, PyObject* layout) {
   if (layout && layout != Py_None) {
     Layout l = *to_layout_opt(layout);
-    check_implemented(l == Layout::Strided, "factories with layout=", layout_name(l),
+    if (l == Layout::Strided && t.layout() != l) t = to_dense(t);
+    check_implemented(l == t.layout(), "factories with layout=", layout_name(l),
                       " are not implemented");
   }
   return wrap(with_flag(std::move(t), requires_grad));

@@ -26,7 +26,11 @@ std::vector<Tensor> to_out_tuple(PyObject* o, int n);
 std::vector<Tensor> to_defined_tensor_list(PyObject* o);
 // Of arguments that may be numbers, one must be a tensor.
 void check_some_tensor(const char* name, std::initializer_list<PyObject*> operands);
-// Result of a factory: honours requires_grad= and refuses layouts other than strided.
+// torch.empty and torch.zeros of a sparse layout: no element is specified.
+bool wants_sparse(PyObject* layout);
+PyObject* wrap_sparse_empty(PyObject* size, PyObject* dtype, PyObject* layout,
+                            PyObject* requires_grad);
+// Result of a factory: honours requires_grad= and refuses a layout that it does not have.
 PyObject* wrap_new(Tensor t, PyObject* requires_grad, PyObject* layout);
 
 // a + b: numbers on either side; NotImplemented for foreign types; __torch_function__ through `o`.

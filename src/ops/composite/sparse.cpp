@@ -47,9 +47,9 @@ Tensor _sparse_values_grad(const Tensor& grad, const Tensor& indices, IntRef siz
 }
 
 // A gradient in the layout of `like`: at its places, or wherever it is not zero.
-Tensor _sparse_gradient(const Tensor& grad, const Tensor& like, bool masked) {
+Tensor _sparse_gradient(const Tensor& grad, const Tensor& like, std::optional<bool> masked) {
   const sparse::Target to = sparse::target_of(like);
-  if (masked) {
+  if (masked.value_or(true)) {
     const bool same = grad.is_sparse_csr() && like.is_sparse_csr() &&
                       sparse_impl(grad).plain.is_same(sparse_impl(like).plain);
     if (same) return grad;
@@ -64,10 +64,15 @@ Tensor _sparse_gradient(const Tensor& grad, const Tensor& like, bool masked) {
                        std::nullopt);
 }
 
+Tensor _sparse_gradient_values(const Tensor& grad, const Tensor& like) {
+  const Tensor g = rl::_sparse_gradient(grad, like, true);
+  return g.is_sparse() ? rl::_values(g) : rl::values(g);
+}
+
 Tensor _sparse_layout_grad(const Tensor& grad, const Tensor& like, std::optional<Layout> layout) {
   if (*layout == Layout::Strided) return rl::to_dense(grad);
   if (grad.layout() == *layout) return grad;
-  return _sparse_gradient(rl::to_dense(grad), like, true);
+  return rl::_sparse_gradient(rl::to_dense(grad), like, true);
 }
 
 Tensor _sparse_left_grad(const Tensor& grad, const Tensor& mat1, const Tensor& mat2,
@@ -79,7 +84,7 @@ Tensor _sparse_left_grad(const Tensor& grad, const Tensor& mat1, const Tensor& m
     return rl::sparse_sampled_addmm(none, grad, right, Scalar(0), alpha);
   }
   const Tensor full = scale(rl::mm(grad, right), alpha);
-  return is_sparse_kind(mat1) ? _sparse_gradient(full, mat1, true) : full;
+  return is_sparse_kind(mat1) ? rl::_sparse_gradient(full, mat1, true) : full;
 }
 
 // ---- products

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/parallel.h"
+#include "gen/pointwise_activation.h"
 #include "gen/pointwise_arith.h"
 #include "ops/native.h"
 #include "ops/sparse/parts.h"
@@ -250,8 +251,11 @@ Tensor gather_places(const Tensor& dense, const Tensor& indices, IntRef sizes) {
 }
 
 Tensor mul(const Tensor& self, const Tensor& other) {
-  if (is_dense_number(other)) return with_values(self, native::mul(sparse_impl(self).values, other));
-  if (is_dense_number(self)) return with_values(other, native::mul(sparse_impl(other).values, self));
+  auto times = [](const Tensor& sp, const Tensor& number) {
+    return with_values(sp, native::mul(sparse_impl(sp).values, number));
+  };
+  if (is_dense_number(other)) return times(self, other);
+  if (is_dense_number(self)) return times(other, self);
   if (is_dense(self) || is_dense(other)) {
     const Tensor &sp = is_dense(self) ? other : self, &dense = is_dense(self) ? self : other;
     if (is_coo(sp)) return mul_dense(sp, dense);
@@ -301,6 +305,17 @@ Tensor pow(const Tensor& self, const Tensor& exponent) {
   check(item(exponent).to_complex() != cdouble(0), "pow: cannot raise to zeroth power on sparse "
         "tensor; it would make the result tensor dense");
   return map_values(self, [&](const Tensor& v) { return native::pow(v, exponent); });
+}
+
+// The gradient of relu at the places of its result.
+Tensor threshold_backward(const Tensor& grad, const Tensor& self, const Scalar& threshold) {
+  check_implemented(is_sparse_kind(self), "Could not run 'aten::threshold_backward' with arguments "
+                    "from the 'SparseCPU' backend.");
+  const Tensor places = self.is_sparse() ? coalesced(self) : compressed_to_coo(self);
+  const SparseImpl& s = sparse_impl(places);
+  const Tensor g = gather_places(to_strided(grad), s.indices, s.sizes);
+  const Tensor out = with_values(places, native::threshold_backward(g, s.values, threshold));
+  return self.is_sparse() ? out : back(out, self);
 }
 
 Tensor neg(const Tensor& self) {

@@ -23,7 +23,8 @@ void check_coo_parts(const Tensor& indices, const Tensor& values, IntRef size) {
   check(indices.size(1) == values.size(0), "indices and values must have same nnz, but got nnz "
         "from indices: ", indices.size(1), ", nnz from values: ", values.size(0));
   for (int64_t d = 0; d < dense_dim; ++d)
-    check(values.size(d + 1) == size[size_t(sparse_dim + d)], "values has incorrect size, expected ",
+    check(values.size(d + 1) == size[size_t(sparse_dim + d)], "values has incorrect size, "
+          "expected ",
           size.slice(size_t(sparse_dim)), ", got ", values.sizes().slice(1));
 }
 

@@ -44,10 +44,12 @@ Shape check_shapes(const Tensor& compressed, const Tensor& plain, const Tensor& 
         " dimensionalities must be equal but got ", compressed.dim(), " and ", plain.dim(),
         ", respectively");
   Shape s{compressed.dim() - 1, is_block(layout) ? 2 : 0, 0, 1, 1, 0, 0};
-  check(values.dim() > s.batch + s.block, "values must have dimensionality > sum of batch and block "
+  check(values.dim() > s.batch + s.block, "values must have dimensionality > sum of batch and "
+        "block "
         "dimensionalities (=", s.batch, " + ", s.block, ") but got ", values.dim());
   s.dense = values.dim() - s.batch - s.block - 1;
-  check(int64_t(size.size()) == s.batch + 2 + s.dense, "tensor dimensionality must be sum of batch, "
+  check(int64_t(size.size()) == s.batch + 2 + s.dense, "tensor dimensionality must be sum of "
+        "batch, "
         "base, and dense dimensionalities (=", s.batch, " + 2 + ", s.dense, ") but got ",
         size.size());
   for (int64_t d = 0; d < s.batch; ++d) {

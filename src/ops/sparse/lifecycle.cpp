@@ -25,14 +25,16 @@ Tensor to_copy(const Tensor& self, std::optional<DType> dtype, std::optional<Dev
 void copy_from(const Tensor& self, const Tensor& src, bool non_blocking) {
   if (self.is_same(src)) return;
   if (self.is_sparse_csr() || src.is_sparse_csr()) {
-    check(is_sparse_kind(self), "copy_sparse_compressed_ expected sparse compressed tensor layout but "
+    check(is_sparse_kind(self), "copy_sparse_compressed_ expected sparse compressed tensor layout "
+          "but "
           "got ", short_layout(self));
     check(self.layout() == src.layout(), "torch.copy_: copy of sparse compressed tensors having "
           "different layouts is not supported. self layout is ", short_layout(self),
           " and src layout is ", short_layout(src));
     check(sparse_impl(self).nnz() == sparse_impl(src).nnz(), "torch.copy_: only sparse compressed "
           "tensors with the same number of specified elements are supported.");
-    check(self.sizes() == src.sizes(), "torch.copy_: expected shapes of self and src to match, but ",
+    check(self.sizes() == src.sizes(), "torch.copy_: expected shapes of self and src to match, "
+          "but ",
           self.sizes(), " != ", src.sizes());
     return sparse_assign(self, to_dtype(clone_parts(src), self.dtype()));
   }
@@ -42,7 +44,8 @@ void copy_from(const Tensor& self, const Tensor& src, bool non_blocking) {
   check(self.is_sparse() && src.is_sparse(), "copy_() between dense and sparse Tensors is not "
         "implemented! Found self type = ", type_name(self), " and src type = ", type_name(src));
   SparseImpl &to = sparse_impl(self), &from = sparse_impl(src);
-  check(to.nnz() == 0 || to.sparse_dim == from.sparse_dim, "changing the number of sparse dimensions "
+  check(to.nnz() == 0 || to.sparse_dim == from.sparse_dim, "changing the number of sparse "
+        "dimensions "
         "(from ", to.sparse_dim, " to ", from.sparse_dim, ") on a non-empty sparse tensor is not "
         "supported.");
   sparse_assign(self, to_dtype(clone_parts(src), self.dtype()));
@@ -143,7 +146,8 @@ Target target(const Tensor& self, Layout layout, std::optional<IntRef> blocksize
         layout_word(layout), given ? " with" : " without", " blocksize argument given is not "
         "supported");
   if (given) {
-    check(blocksize->size() == 2, source_word(self), ": blocksize needs to be a tuple of size 2, but "
+    check(blocksize->size() == 2, source_word(self), ": blocksize needs to be a tuple of size 2, "
+          "but "
           "got ", blocksize->size());
     to.rows = (*blocksize)[0];
     to.cols = (*blocksize)[1];
@@ -156,7 +160,8 @@ Target target(const Tensor& self, Layout layout, std::optional<IntRef> blocksize
   } else {
     const int64_t most = std::max<int64_t>(self.dim() - (layout == Layout::Sparse ? 1 : 2), 0);
     to.dense_dim = dense_dim.value_or(0);
-    check(to.dense_dim >= 0 && to.dense_dim <= most, "dense_to_sparse: dense_dim argument must be in "
+    check(to.dense_dim >= 0 && to.dense_dim <= most, "dense_to_sparse: dense_dim argument must be "
+          "in "
           "[0,", most, "] range, but ", to.dense_dim, " is given");
   }
   return to;
@@ -165,7 +170,8 @@ Target target(const Tensor& self, Layout layout, std::optional<IntRef> blocksize
 Tensor converted(const Tensor& self, const Target& to) {
   if (self.is_sparse_csr() && is_compressed(to.layout) && self.layout() != to.layout) {
     const bool from_block = is_block(self.layout()), to_block = is_block(to.layout);
-    check(!from_block || to_block, "sparse_compressed_to_sparse_csr: expected SparseCsr or SparseCsc "
+    check(!from_block || to_block, "sparse_compressed_to_sparse_csr: expected SparseCsr or "
+          "SparseCsc "
           "layout but got ", short_layout(self));
   }
   return to_layout(self, to);
@@ -195,7 +201,8 @@ Tensor to_sparse(const Tensor& self, std::optional<Layout> layout, std::optional
 }
 
 static Tensor to_plain(const Tensor& self, Layout layout, std::optional<int64_t> dense_dim) {
-  check_index(is_sparse_kind(self) || self.dim() >= 2, "select(): index 1 out of range for tensor of "
+  check_index(is_sparse_kind(self) || self.dim() >= 2, "select(): index 1 out of range for tensor "
+              "of "
               "size [", self.numel(), ", ", self.dim(), "] at dimension 1");
   return converted(self, target(self, layout, std::nullopt, dense_dim));
 }
@@ -231,11 +238,14 @@ Tensor _to_dense(const Tensor& self, std::optional<DType> dtype, std::optional<b
 }
 
 Tensor sparse_mask(const Tensor& self, const Tensor& mask) {
-  check_implemented(is_sparse_kind(mask), "Could not run 'aten::sparse_mask' with arguments from the "
+  check_implemented(is_sparse_kind(mask), "Could not run 'aten::sparse_mask' with arguments from "
+                    "the "
                     "'CPU' backend: the mask must be sparse.");
-  check(self.sizes() == mask.sizes(), "sparse_mask(): operands have incompatible sizes; self has size ",
+  check(self.sizes() == mask.sizes(), "sparse_mask(): operands have incompatible sizes; self has "
+        "size ",
         self.sizes(), " but mask has size ", mask.sizes());
-  check(!(self.is_sparse_csr() && mask.is_sparse()), "sparse_mask_sparse_compressed expects mask to "
+  check(!(self.is_sparse_csr() && mask.is_sparse()), "sparse_mask_sparse_compressed expects mask "
+        "to "
         "have sparse compressed layout, got Sparse");
   const Tensor places = mask.is_sparse() ? mask : compressed_to_coo(mask);
   const SparseImpl& m = sparse_impl(places);
@@ -248,12 +258,13 @@ Tensor sparse_mask(const Tensor& self, const Tensor& mask) {
   const Tensor out = sparse_impl(mask).batch_dim() ? dense_to_compressed(to_strided(coo), to)
                                                    : to_layout(coo, to);
   const SparseImpl &a = sparse_impl(out), &b = sparse_impl(mask);
-  check_implemented(a.nnz() == b.nnz(), "sparse_mask: batches of masks with zeros under them are not "
+  check_implemented(a.nnz() == b.nnz(), "sparse_mask: batches of masks with zeros under them are "
+                    "not "
                     "implemented");
   return with_values(mask, a.values);
 }
 
-Tensor empty_of_layout(IntRef size, std::optional<DType> dtype, std::optional<Layout> layout) {
+Tensor _sparse_empty(IntRef size, std::optional<DType> dtype, std::optional<Layout> layout) {
   const Layout l = layout.value_or(Layout::Strided);
   const DType d = dtype.value_or(default_dtype());
   if (l == Layout::Strided) return zeros(size, d, {});

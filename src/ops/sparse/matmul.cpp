@@ -186,7 +186,8 @@ Tensor addmm(const Tensor& self, const Tensor& mat1, const Tensor& mat2, const S
 Tensor mv(const Tensor& self, const Tensor& vec) {
   check_implemented(is_dense(vec), "Could not run 'aten::mv' with arguments from the 'SparseCPU' "
                     "backend: the vector must be strided.");
-  check(self.dim() == 2 && vec.dim() == 1, "mv: two tensor dim should be 2 and 1, but got SparseTensor "
+  check(self.dim() == 2 && vec.dim() == 1, "mv: two tensor dim should be 2 and 1, but got "
+        "SparseTensor "
         "Dim: ", self.dim(), " Tensor Dim: ", vec.dim());
   check(self.size(1) == vec.size(0), "mv: expected self.size(-1) == vec.size(-1)");
   return native::select(mm(self, native::unsqueeze(vec, 1)), 1, 0);
@@ -253,7 +254,8 @@ Tensor hspmm(const Tensor& mat1, const Tensor& mat2) {
                     "arguments from the '", mat1.is_sparse_csr() ? "SparseCsrCPU" : "CPU",
                     "' backend.");
   const auto [rows, values] = product_rows(mat1, mat2);
-  return make_coo(from_numbers(rows, {1, int64_t(rows.size())}, DType::Int64, mat1.device()), values,
+  const int64_t n = int64_t(rows.size());
+  return make_coo(from_numbers(rows, {1, n}, DType::Int64, mat1.device()), values,
                   {mat1.size(0), mat2.size(1)}, true);
 }
 

@@ -59,7 +59,8 @@ Tensor sparse_sampled_addmm(const Tensor& self, const Tensor& mat1, const Tensor
         "have strided layout, but got ", short_layout(mat1), " and ", short_layout(mat2));
   check_implemented(self.dim() == 2, "sampled_addmm: batches are not implemented");
   check(mat1.dim() == 2 && mat2.dim() == 2, "sampled_addmm: Expected mat1 and mat2 to be matrices");
-  check(mat1.dtype() == self.dtype() && mat2.dtype() == self.dtype(), "sampled_addmm: Expected mat1 "
+  check(mat1.dtype() == self.dtype() && mat2.dtype() == self.dtype(), "sampled_addmm: Expected "
+        "mat1 "
         "and mat2 to have the same dtype as self");
   check(mat1.size(1) == mat2.size(0), "sampled_addmm: mat1 and mat2 shapes cannot be multiplied (",
         mat1.size(0), "x", mat1.size(1), " and ", mat2.size(0), "x", mat2.size(1), ")");
@@ -167,7 +168,8 @@ std::tuple<Tensor, Tensor> _sparse_mm_reduce_grads(const Tensor& self, const Ten
     const T *v = a.values.data<T>(), *x = dense.data<T>(), *dg = g.data<T>();
     T *dv = of_values.data<T>(), *dx = of_other.data<T>();
     for (int64_t r = 0; r < a.rows; ++r) {
-      const double by = how == Reduce::Mean ? 1.0 / double(std::max<int64_t>(p[r + 1] - p[r], 1)) : 1;
+      const int64_t n = std::max<int64_t>(p[r + 1] - p[r], 1);
+      const double by = how == Reduce::Mean ? 1.0 / double(n) : 1;
       for (int64_t e = p[r]; e < p[r + 1]; ++e)
         for (int64_t k = 0; k < m; ++k) {
           if (extreme && arg_out.data<int64_t>()[r * m + k] != e) continue;
@@ -185,7 +187,8 @@ Tensor _spdiags(const Tensor& diagonals, const Tensor& offsets, IntRef shape,
                 std::optional<Layout> layout) {
   const Layout l = layout.value_or(Layout::Sparse);
   check(shape.size() == 2, "Output shape must be 2d");
-  check(l == Layout::Sparse || l == Layout::SparseCsr || l == Layout::SparseCsc, "Only output layouts "
+  check(l == Layout::Sparse || l == Layout::SparseCsr || l == Layout::SparseCsc, "Only output "
+        "layouts "
         "(Sparse, SparseCsc, SparseCsr) are supported, got ",
         l == Layout::Strided ? "Strided" : l == Layout::SparseBsr ? "SparseBsr" : "SparseBsc");
   const Tensor lines = diagonals.dim() == 1 ? unsqueeze(diagonals, 0) : diagonals;
@@ -214,8 +217,8 @@ Tensor _spdiags(const Tensor& diagonals, const Tensor& offsets, IntRef shape,
   rows.insert(rows.end(), columns.begin(), columns.end());
   const Tensor flat = contiguous(lines);
   const Tensor values = take_rows(view(flat, {flat.numel()}), from);
-  const Tensor coo = make_coo(from_numbers(rows, {2, n}, DType::Int64, lines.device()), values, shape,
-                              false);
+  const Tensor coo = make_coo(from_numbers(rows, {2, n}, DType::Int64, lines.device()), values,
+                              shape, false);
   return l == Layout::Sparse ? coo : to_layout(coo, {l});
 }
 

@@ -73,10 +73,11 @@ Tensor without_row(const Tensor& indices, int64_t dim) {
 }
 
 Tensor add_up(const Tensor& values) {  // over the first dimension
-  Dims shape(values.sizes().slice(1));
+  const Dims shape(values.sizes().slice(1));
+  Dims one_row{1};
+  for (int64_t s : shape) one_row.push_back(s);
   const Tensor coo = make_coo(zeros({1, values.size(0)}, DType::Int64, values.device()), values,
-                              [&] { Dims d{1}; for (int64_t s : shape) d.push_back(s); return d; }(),
-                              false);
+                              one_row, false);
   const Tensor one = to_strided(coo);
   return alias(one, shape, contiguous_strides(shape), 0);
 }
@@ -219,7 +220,8 @@ Tensor narrow_copy(const Tensor& self, int64_t dim, int64_t start, int64_t lengt
   check(self.is_sparse(), "Sparse CSR tensors do not have strides");
   const SparseImpl& s = sparse_impl(self);
   const int64_t d = wrap_dim(dim, self.dim()), size = s.sizes[size_t(d)];
-  check(start >= 0 && length >= 0 && start + length <= size, "Invalid range to narrow. range(start, "
+  check(start >= 0 && length >= 0 && start + length <= size, "Invalid range to narrow. "
+        "range(start, "
         "start+length) must be a subset of range(0, ", size, ").");
   Dims sizes(s.sizes);
   sizes[size_t(d)] = length;
@@ -227,7 +229,8 @@ Tensor narrow_copy(const Tensor& self, int64_t dim, int64_t start, int64_t lengt
     return make_coo(s.indices, native::contiguous(native::narrow(s.values, d - s.sparse_dim + 1,
                                                                  start, length)), sizes,
                     s.coalesced);
-  const Numbers rows = rows_where(s, d, [&](int64_t i) { return i >= start && i < start + length; });
+  const int64_t end = start + length;
+  const Numbers rows = rows_where(s, d, [&](int64_t i) { return i >= start && i < end; });
   Numbers index = numbers(take_columns(s.indices, rows));
   const int64_t n = int64_t(rows.size());
   for (int64_t i = 0; i < n; ++i) index[size_t(d * n + i)] -= start;
@@ -238,7 +241,8 @@ Tensor narrow_copy(const Tensor& self, int64_t dim, int64_t start, int64_t lengt
 Tensor broadcast_coo(const Tensor& self, IntRef size) {
   const SparseImpl& s = sparse_impl(self);
   const int64_t more = int64_t(size.size()) - self.dim();
-  check(more >= 0, "the number of sizes provided (", size.size(), ") must be greater or equal to the "
+  check(more >= 0, "the number of sizes provided (", size.size(), ") must be greater or equal to "
+        "the "
         "number of dimensions in the tensor (", self.dim(), ")");
   const int64_t sparse_dim = s.sparse_dim + more;
   Dims value_sizes{s.nnz()};
@@ -294,7 +298,8 @@ Tensor joined(const std::vector<Tensor>& parts, int64_t dim, DType dtype) {
 void check_parts(TensorList tensors, int64_t dim) {
   const SparseImpl& first = sparse_impl(tensors[0]);
   for (size_t i = 0; i < tensors.size(); ++i) {
-    check(is_sparse_kind(tensors[i]), "Concatenating sparse tensors, but a dense tensor was found at "
+    check(is_sparse_kind(tensors[i]), "Concatenating sparse tensors, but a dense tensor was found "
+          "at "
           "position ", i, ".");
     const SparseImpl& s = sparse_impl(tensors[i]);
     bool fits = s.sizes.size() == first.sizes.size();
@@ -303,7 +308,8 @@ void check_parts(TensorList tensors, int64_t dim) {
     check(fits, "All tensors must have the same shape: ", IntRef(first.sizes),
           " (except in the concatenating dimension), but found shape: ", IntRef(s.sizes),
           " at position ", i, ".");
-    check(s.sparse_dim == first.sparse_dim && s.dense_dim == first.dense_dim, "All tensors must have "
+    check(s.sparse_dim == first.sparse_dim && s.dense_dim == first.dense_dim, "All tensors must "
+          "have "
           "the same sparse_dim and dense_dim: ", first.sparse_dim, ", ", first.dense_dim,
           ", but tensor at position ", i, " has ", s.sparse_dim, ", ", s.dense_dim, ".");
   }
