@@ -6,7 +6,7 @@ from types import ModuleType as _ModuleType
 
 _MODULES = frozenset(
     "cpu cuda cudnn cusparselt kleidiai mha miopen mkl mkldnn mps nnpack openmp opt_einsum "
-    "quantized xeon xnnpack".split()
+    "python_native quantized xeon xnnpack".split()
 )
 
 

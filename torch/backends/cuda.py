@@ -22,6 +22,24 @@ def _refuse():
     raise RuntimeError("Torch not compiled with CUDA enabled")
 
 
+def blas_workspace_size(size=None, backend=None):
+    """Bytes of scratch memory of cuBLAS: there is no cuBLAS."""
+    _refuse()
+
+
+def cublas_workspace_size(size=None):
+    _refuse()
+
+
+def cublaslt_workspace_size(size=None):
+    _refuse()
+
+
+def is_ck_sdpa_available():
+    """Composable kernels of ROCm: not in this build."""
+    return False
+
+
 class cuFFTPlanCacheAttrContextProp:
     """A setting of a plan cache; there is none."""
 

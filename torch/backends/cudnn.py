@@ -1,5 +1,7 @@
 """cuDNN: not in this build. Settings are remembered so that programs may set them."""
 
+from torch.backends import ContextProp, PropModule  # noqa: F401
+from torch.backends._flags import Settings as CudnnModule  # noqa: F401
 from torch.backends._flags import install as _install
 
 _set, _flags = _install(

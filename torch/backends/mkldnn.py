@@ -1,5 +1,7 @@
 """oneDNN, which does matrix products and convolutions."""
 
+from torch.backends import ContextProp, PropModule  # noqa: F401
+from torch.backends._flags import Settings as MkldnnModule  # noqa: F401
 from torch.backends._flags import install as _install
 
 VERBOSE_OFF, VERBOSE_ON, VERBOSE_ON_CREATION = 0, 1, 2
@@ -10,6 +12,11 @@ _set, _flags = _install(
 
 def is_available():
     return True
+
+
+def is_acl_available():
+    """Arm's Compute Library: not used."""
+    return False
 
 
 def set_flags(_enabled=None, _deterministic=None, _allow_tf32=None, _fp32_precision="none"):

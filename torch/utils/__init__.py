@@ -45,8 +45,12 @@ def __getattr__(name):
         try:
             return import_module(f"torch.utils.{name}")
         except ModuleNotFoundError as error:
-            if error.name != f"torch.utils.{name}":
-                raise
+            if error.name.startswith("torch."):
+                if error.name != f"torch.utils.{name}":
+                    raise
+            else:  # a package that it needs is not installed
+                raise AttributeError(f"module 'torch.utils' has no attribute {name!r}: "
+                                     f"{error}") from error
     raise AttributeError(f"module 'torch.utils' has no attribute {name!r}")
 
 

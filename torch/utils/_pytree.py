@@ -132,9 +132,14 @@ def is_structseq_instance(obj):
 
 
 def _node_type(tree):
-    if is_namedtuple_instance(tree) and type(tree) not in SUPPORTED_NODES:
-        return namedtuple
-    return type(tree)
+    kind = type(tree)
+    if kind in SUPPORTED_NODES or not issubclass(kind, tuple):
+        return kind
+    if kind.__module__ == "torch.return_types":  # the named results of operators, when first met
+        flatten, unflatten, keys = _sequence(kind)
+        _register(kind, flatten, unflatten, f"torch.return_types.{kind.__name__}", with_keys=keys)
+        return kind
+    return namedtuple if is_namedtuple_class(kind) else kind
 
 
 _get_node_type = _node_type
@@ -251,7 +256,10 @@ def _default_dict_flatten(d):
 
 
 def _install():
+    from torch import Size
+
     for cls, functions, name in (
+        (Size, _sequence(Size), "torch.Size"),
         (tuple, _sequence(tuple), "builtins.tuple"),
         (list, _sequence(list), "builtins.list"),
         (dict, _mapping(dict), "builtins.dict"),

@@ -1,8 +1,7 @@
 """Passes over graphs: shapes, splitting, drawing, support of operators. Loaded when named."""
 
 _MODULES = frozenset(["graph_drawer", "graph_manipulation", "infra", "operator_support",
-                      "shape_prop", "split_module", "split_utils", "tools_common", "utils",
-                      "param_fetch", "pass_manager"])
+                      "shape_prop", "split_module", "split_utils", "tools_common", "utils"])
 
 
 def __getattr__(name):
