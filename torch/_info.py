@@ -14,6 +14,7 @@ _FLOATS = {
     "float8_e4m3fn": (3, -6, 8),
     "float8_e5m2fnuz": (2, -15, 15),
     "float8_e4m3fnuz": (3, -7, 7),
+    "float8_e8m0fnu": (0, -127, 127),
 }
 _PARTS = {"complex128": "float64", "complex64": "float32", "complex32": "float16"}
 _RESOLUTION = {"float64": 1e-15, "float32": 1e-6, "float16": 1e-3, "bfloat16": 1e-2}
@@ -50,8 +51,8 @@ class finfo:
         top = 2.0 - 2.0**-bits
         if self.dtype == "float8_e4m3fn":
             top -= 2.0**-bits  # the last code is NaN
-        self.max = top * 2.0**high
-        self.min = -self.max
+        self.max = (1.0 if bits == 0 else top) * 2.0**high
+        self.min = self.tiny if bits == 0 else -self.max  # powers of two have no sign
         self.resolution = _RESOLUTION.get(self.dtype, 1.0)
 
     def __repr__(self):

@@ -187,12 +187,23 @@ def _device_mode():
 
 # ---------------------------------------------------------------- determinism and precision
 
-_state = {"deterministic": False, "warn_only": False, "warn_always": False, "precision": "highest"}
+_state = {"deterministic": False, "warn_only": False, "warn_always": False, "precision": "highest",
+          "fill": True}
 
 
 def use_deterministic_algorithms(mode, *, warn_only=False):
-    """Operators of this package are deterministic anyway; the setting is remembered."""
+    """Operators of this package are deterministic anyway; the setting is remembered.
+
+    New memory is filled with NaN or the largest integer as long as it is on, unless
+    `torch.utils.deterministic.fill_uninitialized_memory` is False.
+    """
     _state["deterministic"], _state["warn_only"] = bool(mode), bool(warn_only)
+    _C._set_fill_new_memory(_state["deterministic"] and _state["fill"])
+
+
+def _set_fill_uninitialized_memory(mode):
+    _state["fill"] = mode
+    _C._set_fill_new_memory(_state["deterministic"] and mode)
 
 
 def are_deterministic_algorithms_enabled():

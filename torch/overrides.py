@@ -183,71 +183,127 @@ def redispatch_function(func, types, args, kwargs=None):
 
 # ---------------------------------------------------------------- what can be overridden
 
-_MODULES = ("torch", "torch.functional", "torch.nn.functional", "torch.nn.init", "torch.Tensor",
-            "torch.linalg", "torch.fft", "torch.special")
+_NAMESPACES = ("torch", "torch.functional", "torch.nn.functional", "torch.nn.init", "torch.Tensor",
+               "torch.linalg", "torch.fft", "torch.special", "torch.foreach")
+
+# Public functions that never look at `__torch_function__`: they take no tensor, or make one.
+_IGNORED = {
+    "torch": """arange are_deterministic_algorithms_enabled as_strided as_tensor asarray
+    autocast_decrement_nesting autocast_increment_nesting bartlett_window blackman_window can_cast
+    clear_autocast_cache compile cond cudnn_affine_grid_generator cudnn_batch_norm
+    cudnn_convolution cudnn_convolution_add_relu cudnn_convolution_relu
+    cudnn_convolution_transpose cudnn_grid_sampler cudnn_is_acceptable device dtype empty
+    empty_permuted empty_quantized empty_strided enable_grad export eye fill finfo fork from_file
+    from_numpy frombuffer full get_autocast_cpu_dtype get_autocast_dtype get_autocast_gpu_dtype
+    get_autocast_ipu_dtype get_autocast_xla_dtype get_default_device get_default_dtype
+    get_deterministic_debug_mode get_device_module get_float32_matmul_precision
+    get_num_interop_threads get_num_threads get_rng_state hamming_window hann_window iinfo
+    import_ir_module import_ir_module_from_buffer inference_mode init_num_threads initial_seed
+    is_anomaly_check_nan_enabled is_anomaly_enabled is_autocast_cache_enabled
+    is_autocast_cpu_enabled is_autocast_enabled is_autocast_ipu_enabled is_autocast_xla_enabled
+    is_deterministic_algorithms_warn_only_enabled is_grad_enabled is_inference_mode_enabled
+    is_storage is_tensor is_vulkan_available is_warn_always_enabled kaiser_window layout linspace
+    load logspace manual_seed memory_format merge_type_from_type_comment miopen_ctc_loss
+    mkldnn_adaptive_avg_pool2d mkldnn_convolution mkldnn_linear_backward_weights mkldnn_max_pool2d
+    mkldnn_max_pool3d mkldnn_rnn_layer no_grad normal ones parse_ir parse_schema
+    parse_type_comment promote_types qscheme rand rand_like randint randint_like randn randn_like
+    randperm range result_type save scalar_tensor seed set_anomaly_enabled
+    set_autocast_cache_enabled set_autocast_cpu_dtype set_autocast_cpu_enabled set_autocast_dtype
+    set_autocast_enabled set_autocast_gpu_dtype set_autocast_ipu_dtype set_autocast_ipu_enabled
+    set_autocast_xla_dtype set_autocast_xla_enabled set_default_device set_default_dtype
+    set_default_tensor_type set_deterministic_debug_mode set_float32_matmul_precision
+    set_flush_denormal set_grad_enabled set_num_interop_threads set_num_threads set_printoptions
+    set_rng_state set_warn_always sparse_bsc_tensor sparse_bsr_tensor sparse_compressed_tensor
+    sparse_coo_tensor sparse_csc_tensor sparse_csr_tensor sym_constrain_range
+    sym_constrain_range_for_size sym_fresh_size tensor thread_safe_generator tril_indices
+    triu_indices typename unify_type_list use_deterministic_algorithms vander vmap wait zeros""",
+    "torch.functional": "broadcast_shapes align_tensors lobpcg",
+    "torch.fft": "fftfreq rfftfreq",
+    "torch.nn.functional": """_canonical_mask _none_or_dtype assert_int_or_pair boolean_dispatch
+    grouped_mm handle_torch_function hardsigmoid hardswish has_torch_function
+    has_torch_function_unary has_torch_function_variadic scaled_addmm scaled_addmm_
+    scaled_grouped_mm scaled_mm sigmoid tanh upsample upsample_bilinear upsample_nearest""",
+    "torch.nn.init": """calculate_gain constant dirac eye kaiming_normal kaiming_uniform normal
+    orthogonal sparse uniform xavier_normal xavier_uniform""",
+    "torch.Tensor": """__class__ __delattr__ __delitem__ __dir__ __getattribute__ __hash__ __init__
+    __init_subclass__ __iter__ __new__ __setattr__ __subclasshook__ __torch_dispatch__
+    __torch_function__ _addmm_activation _conj _conj_physical _fix_weakref _is_all_true
+    _is_any_true _is_zerotensor _lazy_clone _make_subclass _make_wrapper_subclass _neg_view
+    _reduce_ex_internal _typed_storage _use_count _view_func _view_func_unsafe as_subclass
+    cholesky eig lstsq new new_empty new_empty_strided new_full new_ones new_tensor new_zeros qr
+    reinforce solve stride symeig to_padded_tensor to_sparse_bsc to_sparse_bsr to_sparse_coo
+    to_sparse_csc to_sparse_csr unflatten""",
+}
+
+
+def _namespace(path):
+    found = torch
+    for part in path.split(".")[1:]:
+        found = getattr(found, part, None)
+    return found
 
 
 @functools.lru_cache(None)
 def get_ignored_functions():
     """Public functions that never look at ``__torch_function__``."""
-    T = torch.Tensor
-    names = (
-        "typename is_tensor is_storage set_default_dtype get_default_dtype set_rng_state "
-        "get_rng_state manual_seed initial_seed seed save load set_printoptions tensor as_tensor "
-        "from_numpy frombuffer asarray empty zeros ones full eye arange linspace logspace rand "
-        "randn randint randperm range tril_indices triu_indices can_cast promote_types "
-        "get_num_threads set_num_threads compile vmap no_grad enable_grad set_grad_enabled"
-    )
-    found = {getattr(torch, n) for n in names.split() if hasattr(torch, n)}
-    methods = ("__new__ __init__ __init_subclass__ __setattr__ __getattribute__ __delattr__ "
-               "__torch_function__ as_subclass _make_subclass __subclasshook__ __class__ "
-               "new_tensor new")
-    for n in methods.split():
-        f = getattr(T, n, None)
-        try:
-            found.add(f)
-        except TypeError:
-            pass
+    found = set()
+    for path, names in _IGNORED.items():
+        namespace = _namespace(path)
+        for name in names.split():
+            value = getattr(namespace, name, None)
+            if value is not None and getattr(type(value), "__hash__", None) is not None:
+                found.add(value)
     return found
 
 
-def _public_functions(module):
-    for name in sorted(set(dir(module))):
-        if name.startswith("_") and not name.startswith("__"):
+def _public_members(path, namespace):
+    """(name, value) of what may be overridable, as far as it is written."""
+    is_class = isinstance(namespace, type)
+    for name in dir(namespace):
+        if not is_class and (name.startswith("_") or name[0].isupper() or name.endswith("_") and (
+                path in ("torch", "torch.special", "torch.nn.functional"))):
             continue
-        value = module.__dict__.get(name) if not isinstance(module, type) else getattr(module, name)
-        if value is None:
+        if name in ("__weakref__", "__dict__", "__doc__", "__module__"):
             continue
-        yield name, value
+        try:
+            value = getattr(namespace, name)
+        except (AttributeError, ImportError, NotImplementedError):
+            continue
+        if value is not None and not isinstance(value, (type, type(torch))):
+            yield name, value
+
+
+def _is_ours(value):
+    module = getattr(value, "__module__", None)
+    return module is None or str(module).partition(".")[0] in ("torch", "builtins")
 
 
 @functools.lru_cache(None)
 def _get_overridable_functions():
+    """({namespace: functions}, {function: dotted name}); names of later namespaces win.
+
+    A property is a namespace of its own: what can be overridden is its getter.
+    """
     overridable, names = {}, {}
     ignored = get_ignored_functions()
-    for path in _MODULES:
-        namespace = torch
-        try:
-            for part in path.split(".")[1:]:
-                namespace = getattr(namespace, part)
-        except AttributeError:
+    for path in _NAMESPACES:
+        namespace = _namespace(path)
+        if namespace is None:
             continue
-        found = []
-        for name, value in _public_functions(namespace):
-            if isinstance(value, (type, type(torch))):
-                continue
-            if hasattr(value, "__get__") and not callable(value):
-                value = value.__get__
-            if not callable(value) or str(getattr(value, "__module__", "")).startswith("typing"):
+        for name, value in _public_members(path, namespace):
+            where = namespace
+            if not callable(value):
+                if not hasattr(value, "__get__"):
+                    continue
+                where, value, name = value, value.__get__, f"{name}.__get__"
+            elif not _is_ours(value) or getattr(object, name, None) is value:
                 continue
             try:
-                if value in ignored:
-                    continue
-            except TypeError:
+                names[value] = f"{path}.{name}"
+                if value not in ignored:
+                    overridable.setdefault(where, []).append(value)
+            except TypeError:  # without a hash
                 continue
-            found.append(value)
-            names.setdefault(value, f"{path}.{name}")
-        overridable[namespace] = found
     return overridable, names
 
 
@@ -257,7 +313,9 @@ def get_overridable_functions():
 
 
 def resolve_name(f):
-    """The dotted name of an overridable function, or None."""
+    """The dotted name of a function or operator of this package, or None."""
+    if isinstance(f, (torch._ops.OpOverload, torch._ops.OpOverloadPacket)):
+        return str(f)
     if isinstance(f, str):
         return f
     return _get_overridable_functions()[1].get(f)
@@ -265,7 +323,8 @@ def resolve_name(f):
 
 @functools.lru_cache(None)
 def _get_tensor_methods():
-    return set(get_overridable_functions().get(torch.Tensor, ()))
+    return {f for where, found in get_overridable_functions().items() for f in found
+            if where is torch.Tensor or not isinstance(where, (type, type(torch)))}
 
 
 def is_tensor_method_or_property(func):

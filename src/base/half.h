@@ -142,6 +142,20 @@ RL_HALF_FN float fnuz_to_float(std::uint8_t b) {
   return with_sign(SmallFloatCodec<E, M, Bias>::decode(b & 0x7fu), b & 0x80u);
 }
 
+// e8m0fnu: a power of two without sign, 0xff is NaN. Halfway goes up, except between the two
+// smallest; the sign is dropped and infinity becomes NaN, as in PyTorch.
+RL_HALF_FN std::uint8_t e8m0fnu_from_float(float x) {
+  const std::uint32_t bits = __builtin_bit_cast(std::uint32_t, x) & 0x7fffffffu;
+  if (bits >= kFloatInf) return 0xffu;
+  if (bits < 0x00800000u) return bits > 0x00400000u ? 1u : 0u;
+  return static_cast<std::uint8_t>((bits + 0x00400000u) >> 23);
+}
+
+RL_HALF_FN float e8m0fnu_to_float(std::uint8_t b) {
+  if (b == 0xffu) return quiet_nan();
+  return __builtin_bit_cast(float, b == 0 ? 0x00400000u : std::uint32_t{b} << 23);
+}
+
 }  // namespace half_detail
 
 // One storage type: NAME keeps its code in `bits`, converts to float by itself and from float on
@@ -169,6 +183,7 @@ RL_SMALL_FLOAT(float8_e4m3fnuz, std::uint8_t, fnuz_from_float<4 RL_COMMA 3 RL_CO
                fnuz_to_float<4 RL_COMMA 3 RL_COMMA 8>)
 RL_SMALL_FLOAT(float8_e5m2fnuz, std::uint8_t, fnuz_from_float<5 RL_COMMA 2 RL_COMMA 16>,
                fnuz_to_float<5 RL_COMMA 2 RL_COMMA 16>)
+RL_SMALL_FLOAT(float8_e8m0fnu, std::uint8_t, e8m0fnu_from_float, e8m0fnu_to_float)
 #undef RL_COMMA
 #undef RL_SMALL_FLOAT
 

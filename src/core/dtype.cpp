@@ -25,6 +25,7 @@ constexpr Names kNames[] = {
     {DType::Float8_e4m3fn, "float8_e4m3fn", "Float8_e4m3fn"},
     {DType::Float8_e5m2fnuz, "float8_e5m2fnuz", "Float8_e5m2fnuz"},
     {DType::Float8_e4m3fnuz, "float8_e4m3fnuz", "Float8_e4m3fnuz"},
+    {DType::Float8_e8m0fnu, "float8_e8m0fnu", "Float8_e8m0fnu"},
     {DType::UInt16, "uint16", "UInt16"},   {DType::UInt32, "uint32", "UInt32"},
     {DType::UInt64, "uint64", "UInt64"},
 };
@@ -136,6 +137,7 @@ DType default_dtype() { return g_default.load(std::memory_order_relaxed); }
 DType default_complex_dtype() { return to_complex(default_dtype()); }
 void set_default_dtype(DType d) {
   check_type(is_floating(d), "only floating-point types are supported as the default type");
+  check_type(d != DType::Float8_e8m0fnu, "couldn't find storage object ", d, "Storage");
   g_default = d;
 }
 

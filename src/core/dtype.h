@@ -16,7 +16,7 @@ enum class DType : int8_t {
   ComplexHalf = 8, ComplexFloat = 9, ComplexDouble = 10, Bool = 11,
   QInt8 = 12, QUInt8 = 13, QInt32 = 14, BFloat16 = 15,
   Float8_e5m2 = 23, Float8_e4m3fn = 24, Float8_e5m2fnuz = 25, Float8_e4m3fnuz = 26,
-  UInt16 = 27, UInt32 = 28, UInt64 = 29,
+  UInt16 = 27, UInt32 = 28, UInt64 = 29, Float8_e8m0fnu = 44,
   Undefined = 127
 };
 constexpr int kNumDTypes = 30;
@@ -28,7 +28,7 @@ constexpr int64_t itemsize(DType d) {
   switch (d) {
     case DType::UInt8: case DType::Int8: case DType::Bool: case DType::QInt8: case DType::QUInt8:
     case DType::Float8_e5m2: case DType::Float8_e4m3fn: case DType::Float8_e5m2fnuz:
-    case DType::Float8_e4m3fnuz: return 1;
+    case DType::Float8_e4m3fnuz: case DType::Float8_e8m0fnu: return 1;
     case DType::Int16: case DType::UInt16: case DType::Half: case DType::BFloat16: return 2;
     case DType::Int32: case DType::UInt32: case DType::Float: case DType::ComplexHalf:
     case DType::QInt32: return 4;
@@ -37,7 +37,9 @@ constexpr int64_t itemsize(DType d) {
     default: return 0;
   }
 }
-constexpr bool is_float8(DType d) { return d >= DType::Float8_e5m2 && d <= DType::Float8_e4m3fnuz; }
+constexpr bool is_float8(DType d) {
+  return (d >= DType::Float8_e5m2 && d <= DType::Float8_e4m3fnuz) || d == DType::Float8_e8m0fnu;
+}
 constexpr bool is_complex(DType d) { return d >= DType::ComplexHalf && d <= DType::ComplexDouble; }
 constexpr bool is_floating(DType d) {
   return (d >= DType::Half && d <= DType::Double) || d == DType::BFloat16 || is_float8(d);

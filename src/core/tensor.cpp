@@ -183,6 +183,17 @@ Tensor shallow_copy(const Tensor& t) {
   return out;
 }
 
+static float float8_value(const Tensor& t) {
+  const uint8_t bits = *static_cast<const uint8_t*>(t.data());
+  switch (t.dtype()) {
+    case DType::Float8_e5m2: return float8_e5m2::from_bits(bits);
+    case DType::Float8_e4m3fn: return float8_e4m3fn::from_bits(bits);
+    case DType::Float8_e5m2fnuz: return float8_e5m2fnuz::from_bits(bits);
+    case DType::Float8_e4m3fnuz: return float8_e4m3fnuz::from_bits(bits);
+    default: return float8_e8m0fnu::from_bits(bits);
+  }
+}
+
 Scalar item(const Tensor& t) {
   check(t.numel() == 1, "a Tensor with ", t.numel(), " elements cannot be converted to Scalar");
   check(!t.is_meta(), "Tensor.item() cannot be called on meta tensors");
@@ -192,13 +203,11 @@ Scalar item(const Tensor& t) {
     return values.numel() ? item(alias(values, {}, {}, values.offset()))
                           : item(scalar_tensor(Scalar(0), t.dtype()));
   }
+  if (is_float8(t.dtype())) return Scalar(double(float8_value(t)));
   Scalar s;
   visit(AllTypesAndUInts{}, t.dtype(), "item", [&]<class T>() {
-    T v = *t.data<T>();
-    if constexpr (std::is_same_v<T, float8_e5m2> || std::is_same_v<T, float8_e4m3fn>)
-      s = Scalar(double(float(v)));
-    else
-      s = Scalar(v);
+    if constexpr (!std::is_same_v<T, float8_e5m2> && !std::is_same_v<T, float8_e4m3fn>)
+      s = Scalar(*t.data<T>());
   });
   return s;
 }

@@ -20,7 +20,7 @@ constexpr NameOnly kNameOnly[] = {
     {16, "quint4x2"}, {17, "quint2x4"}, {18, "bits1x8"}, {19, "bits2x4"}, {20, "bits4x2"},
     {21, "bits8"}, {22, "bits16"}, {30, "uint1"}, {31, "uint2"}, {32, "uint3"}, {33, "uint4"},
     {34, "uint5"}, {35, "uint6"}, {36, "uint7"}, {37, "int1"}, {38, "int2"}, {39, "int3"},
-    {40, "int4"}, {41, "int5"}, {42, "int6"}, {43, "int7"}, {44, "float8_e8m0fnu"},
+    {40, "int4"}, {41, "int5"}, {42, "int6"}, {43, "int7"},
     {45, "float4_e2m1fn_x2"}};
 
 const char* name_of(DType d) {
@@ -48,11 +48,11 @@ template <bool (*F)(DType)>
 PyObject* dtype_flag(PyObject* o, void*) {
   return PyBool_FromLong(F(dtype_of_object(o)));
 }
-bool floating(DType d) { return is_floating(d) || int(d) >= 44; }
+bool floating(DType d) { return is_floating(d) || int(d) > 44; }
 bool complex_type(DType d) { return is_complex(d); }
 bool is_signed(DType d) {
   return !is_unsigned_int(d) && d != DType::Bool && d != DType::QUInt8 &&
-         !(int(d) >= 30 && int(d) <= 36);
+         d != DType::Float8_e8m0fnu && !(int(d) >= 30 && int(d) <= 36);
 }
 PyObject* dtype_itemsize(PyObject* o, void*) {
   DType d = dtype_of_object(o);
@@ -83,7 +83,11 @@ PyObject* layout_repr(PyObject* o) {
                               kLayoutNames[int(reinterpret_cast<LayoutObject*>(o)->value)]);
 }
 PyObject* layout_reduce(PyObject* o, PyObject*) {
-  return PyUnicode_FromString(kLayoutNames[int(reinterpret_cast<LayoutObject*>(o)->value)]);
+  PyObject* module = PyImport_ImportModule("torch.serialization");
+  if (!module) return nullptr;
+  PyObject* function = PyObject_GetAttrString(module, "_get_layout");
+  Py_DECREF(module);
+  return function ? Py_BuildValue("(N(N))", function, layout_repr(o)) : nullptr;
 }
 PyMethodDef layout_methods[] = {{"__reduce__", layout_reduce, METH_NOARGS, nullptr}, {}};
 

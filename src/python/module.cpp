@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/parallel.h"
+#include "ops/new_memory.h"
 #include "python/accepts.h"
 #include "python/autograd.h"
 #include "python/errors.h"
@@ -81,6 +82,12 @@ PyObject* py_set_default_dtype(PyObject*, PyObject* d) {
 }
 PyObject* py_get_default_dtype(PyObject*, PyObject*) { return wrap(default_dtype()); }
 
+PyObject* py_set_fill_new_memory(PyObject*, PyObject* on) {
+  const int value = PyObject_IsTrue(on);
+  if (value < 0) return nullptr;
+  native::set_fill_new_memory(value != 0);
+  Py_RETURN_NONE;
+}
 PyObject* py_set_num_threads(PyObject*, PyObject* n) {
   return guarded([&]() -> PyObject* {
     check(is_int_like(n), "set_num_threads expects an int, but got ", Py_TYPE(n)->tp_name);
@@ -132,6 +139,7 @@ PyMethodDef functions[] = {
     {"_set_default_dtype", py_set_default_dtype, METH_O, nullptr},
     {"get_default_dtype", py_get_default_dtype, METH_NOARGS, nullptr},
     {"set_num_threads", py_set_num_threads, METH_O, nullptr},
+    {"_set_fill_new_memory", py_set_fill_new_memory, METH_O, nullptr},
     {"get_num_threads", py_get_num_threads, METH_NOARGS, nullptr},
     {"promote_types", fast(py_promote_types), METH_FASTCALL, nullptr},
     {"can_cast", fast(py_can_cast), METH_FASTCALL, nullptr},

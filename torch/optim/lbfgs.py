@@ -189,7 +189,8 @@ class LBFGS(Optimizer):
         return loss, grad
 
     def _loss(self, closure):
-        loss = float(closure())
+        loss = closure()
+        loss = float(loss.detach() if isinstance(loss, torch.Tensor) else loss)
         return -loss if self.param_groups[0].get("maximize", False) else loss
 
     @_no_grad_step
@@ -206,7 +207,7 @@ class LBFGS(Optimizer):
         state.setdefault("func_evals", 0)
         state.setdefault("n_iter", 0)
         first_loss = closure()
-        loss = float(first_loss)
+        loss = float(first_loss.detach() if isinstance(first_loss, torch.Tensor) else first_loss)
         if group.get("maximize", False):
             loss = -loss
         state["func_evals"] += 1
@@ -279,7 +280,10 @@ class LBFGS(Optimizer):
             ro.append(1.0 / ys)
             state["H_diag"] = ys / y.dot(y)
         if "al" not in state:
-            state["al"] = [None] * group["history_size"]
+            # The order of the keys is that of files of PyTorch.
+            later = {key: state.pop(key) for key in list(state)
+                     if key not in ("func_evals", "n_iter")}
+            state.update(al=[None] * group["history_size"], **later)
         al = state["al"]
         q = grad.neg()
         for i in reversed(range(len(dirs))):

@@ -85,6 +85,7 @@ Run widening(DType d) {
     case DType::Float8_e4m3fn: return small_to_float<float8_e4m3fn>;
     case DType::Float8_e5m2fnuz: return small_to_float<float8_e5m2fnuz>;
     case DType::Float8_e4m3fnuz: return small_to_float<float8_e4m3fnuz>;
+    case DType::Float8_e8m0fnu: return small_to_float<float8_e8m0fnu>;
     case DType::ComplexHalf: return chalf_to_cfloat;
     default: return nullptr;
   }
@@ -98,6 +99,7 @@ Run narrowing(DType d) {
     case DType::Float8_e4m3fn: return float_to_small<float8_e4m3fn>;
     case DType::Float8_e5m2fnuz: return float_to_small<float8_e5m2fnuz>;
     case DType::Float8_e4m3fnuz: return float_to_small<float8_e4m3fnuz>;
+    case DType::Float8_e8m0fnu: return float_to_small<float8_e8m0fnu>;
     case DType::ComplexHalf: return cfloat_to_chalf;
     default: return nullptr;
   }

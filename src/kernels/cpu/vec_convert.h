@@ -12,7 +12,7 @@ template <class S>
 inline constexpr bool is_small_float =
     std::is_same_v<S, half> || std::is_same_v<S, bfloat16> || std::is_same_v<S, float8_e4m3fn> ||
     std::is_same_v<S, float8_e5m2> || std::is_same_v<S, float8_e4m3fnuz> ||
-    std::is_same_v<S, float8_e5m2fnuz>;
+    std::is_same_v<S, float8_e5m2fnuz> || std::is_same_v<S, float8_e8m0fnu>;
 
 using Lanes16 = raw_t<std::uint16_t, kVecBytes / 2>;  // as many 16-bit lanes as Vec<float> has
 

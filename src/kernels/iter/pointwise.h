@@ -53,7 +53,8 @@ enum class Result : uint8_t {
   Int64
 };
 
-constexpr uint32_t dtype_bit(DType d) { return 1u << unsigned(d); }
+// 0 for types that no pointwise operator computes with.
+constexpr uint32_t dtype_bit(DType d) { return unsigned(d) < 32 ? 1u << unsigned(d) : 0; }
 constexpr uint32_t kIntDTypes = dtype_bit(DType::UInt8) | dtype_bit(DType::Int8) |
                                 dtype_bit(DType::Int16) | dtype_bit(DType::Int32) |
                                 dtype_bit(DType::Int64);

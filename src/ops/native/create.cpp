@@ -1,11 +1,31 @@
 // New tensors and copies, below autograd.
+#include <atomic>
 #include <cmath>
 
 #include "kernels/iter/copy.h"
 #include "kernels/iter/promote.h"
 #include "ops/native.h"
+#include "ops/new_memory.h"
 
 namespace rl::native {
+namespace {
+
+std::atomic<bool> fill_new_memory{false};
+
+Scalar conspicuous(DType d) {
+  if (d == DType::Bool) return Scalar(true);
+  if (!is_integral(d)) return Scalar(std::nan(""));
+  const int bits = int(itemsize(d)) * 8 - (is_unsigned_int(d) ? 0 : 1);
+  return Scalar(int64_t(bits == 64 ? ~uint64_t(0) : (uint64_t(1) << bits) - 1));
+}
+
+// New memory, filled where that is asked for.
+Tensor marked(Tensor t) {
+  if (fill_new_memory.load(std::memory_order_relaxed)) fill(t, conspicuous(t.dtype()));
+  return t;
+}
+
+}  // namespace
 
 void copy_into(const Tensor& out, const Tensor& src) {
   if (out.numel() == 0 || out.is_meta()) return;
@@ -20,10 +40,12 @@ void fill(const Tensor& out, const Scalar& value) {
 Tensor contiguous(const Tensor& t) { return contiguous_tensor(t); }
 Tensor to_dtype(const Tensor& t, DType dtype) { return rl::to_dtype(t, dtype); }
 
+void set_fill_new_memory(bool on) { fill_new_memory.store(on, std::memory_order_relaxed); }
+
 Tensor empty(IntRef size, std::optional<DType> dtype, std::optional<Device> device,
              std::optional<MemoryFormat> format) {
-  return empty_format(size, dtype.value_or(default_dtype()), device.value_or(Device{}),
-                      format.value_or(MemoryFormat::Contiguous));
+  return marked(empty_format(size, dtype.value_or(default_dtype()), device.value_or(Device{}),
+                             format.value_or(MemoryFormat::Contiguous)));
 }
 
 Tensor full(IntRef size, const Scalar& fill_value, std::optional<DType> dtype,
@@ -53,8 +75,8 @@ void copy_(const Tensor& self, const Tensor& src, bool) {
 
 Tensor empty_strided(IntRef size, IntRef stride, std::optional<DType> dtype,
                      std::optional<Device> device) {
-  return empty_strided_tensor(size, stride, dtype.value_or(default_dtype()),
-                              device.value_or(Device{}));
+  return marked(empty_strided_tensor(size, stride, dtype.value_or(default_dtype()),
+                                     device.value_or(Device{})));
 }
 
 Tensor empty_like(const Tensor& self, std::optional<DType> dtype, std::optional<Device> device,
@@ -62,14 +84,15 @@ Tensor empty_like(const Tensor& self, std::optional<DType> dtype, std::optional<
   const DType d = dtype.value_or(self.dtype());
   const Device where = device.value_or(self.device());
   const MemoryFormat f = format.value_or(MemoryFormat::Preserve);
-  if (f != MemoryFormat::Preserve) return empty_format(self.sizes(), d, where, f);
-  if (where == self.device()) return empty_like_tensor(self, d);
+  if (f != MemoryFormat::Preserve) return marked(empty_format(self.sizes(), d, where, f));
+  if (where == self.device()) return marked(empty_like_tensor(self, d));
   // The order of memory is found without memory, on the meta device.
   Tensor shape(new TensorImpl(nullptr, self.dtype(), Device{DeviceType::Meta}));
   shape->sizes = self.sizes();
   shape->strides = self.strides();
   shape->refresh();
-  return empty_strided_tensor(self.sizes(), empty_like_tensor(shape, d).strides(), d, where);
+  return marked(
+      empty_strided_tensor(self.sizes(), empty_like_tensor(shape, d).strides(), d, where));
 }
 
 Tensor _to_copy(const Tensor& self, std::optional<DType> dtype, std::optional<Device> device, bool,

@@ -88,6 +88,9 @@ class _WrappedHook:
             self.module = weakref.ref(state["module"])
 
 
+_WrappedHook.__module__ = "torch.nn.modules.module"  # as files of whole modules name it
+
+
 def _register_state_dict_hook(self, hook):
     """Call ``hook(module, state_dict, prefix, local_metadata)`` after each `state_dict`."""
     if getattr(hook, "_from_public_api", False):

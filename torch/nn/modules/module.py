@@ -31,7 +31,7 @@ from ._hooks import (
     register_module_module_registration_hook,
     register_module_parameter_registration_hook,
 )
-from ._state_dict import _EXTRA_STATE_KEY_SUFFIX, _IncompatibleKeys
+from ._state_dict import _EXTRA_STATE_KEY_SUFFIX, _IncompatibleKeys, _WrappedHook
 
 __all__ = [
     "register_module_forward_pre_hook",
