@@ -11,6 +11,7 @@ import sys
 
 import torch
 
+from . import _utils
 from ._storage_location import parse_saved_id
 
 MAGIC_NUMBER = 0x1950A86A20F9469CFC6C
@@ -216,7 +217,11 @@ def read_legacy(file, map_location, pickle_module, weights_only, load_args):
     little = system.get("little_endian", True) if isinstance(system, dict) else True
     swap = little != (sys.byteorder == "little")
     storages = _LegacyStorages(map_location, _bytes_left(file))
-    result = parts.next(storages.persistent_load)
+    late = _utils._late.tensors = []
+    try:
+        result = parts.next(storages.persistent_load)
+    finally:
+        _utils._late.tensors = None
     keys = parts.plain()
     if not isinstance(keys, list):
         raise RuntimeError("the list of storage keys is missing; corrupt file?")
@@ -224,4 +229,5 @@ def read_legacy(file, map_location, pickle_module, weights_only, load_args):
         typed, storage = storages.fill(file, key, swap)
         if typed._untyped_storage is not storage:
             typed._untyped_storage.copy_(storage)
+    _utils.finish_late_tensors(late)
     return result

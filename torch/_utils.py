@@ -5,6 +5,7 @@ are part of the file format.
 """
 
 import sys
+import threading
 import traceback
 
 import torch
@@ -97,8 +98,24 @@ def get_tensor_metadata(tensor):
     return metadata
 
 
+# In the older format data follow the pickle: a list of (result, source, metadata) to be computed
+# when they are there, while such a file is read.
+_late = threading.local()
+
+
+def finish_late_tensors(late):
+    """Computes the tensors that `with_tensor_metadata` put off."""
+    with torch.no_grad():
+        for result, source, metadata in late:
+            result.copy_(with_tensor_metadata(source, metadata))
+
+
 def with_tensor_metadata(tensor, metadata):
     """The tensor with the bits that `get_tensor_metadata` returned."""
+    late = getattr(_late, "tensors", None)
+    if late is not None:
+        late.append((torch.empty_like(tensor), tensor, metadata))
+        return late[-1][0]
     for name, value in metadata.items():
         if name == "conj":
             tensor = torch.conj(tensor) if value else tensor

@@ -15,6 +15,7 @@ namespace rl::serialize {
 namespace {
 
 constexpr uint64_t kPiece = 1 << 20, kBlock = 128 << 10;
+constexpr size_t kPiecesPerThread = 16;  // for less, starting a thread does not pay
 
 struct Piece {
   size_t job;
@@ -54,7 +55,8 @@ std::vector<ReadResult> read_all(int fd, std::span<const ReadJob> jobs) {
     }
   };
   std::vector<std::thread> helpers;
-  const size_t count = std::min<size_t>({pieces.size() / 2, size_t(num_threads()), 4});
+  const size_t count =
+      std::min<size_t>({pieces.size() / kPiecesPerThread, size_t(num_threads()), 4});
   for (size_t i = 1; i < count; ++i) helpers.emplace_back(work);
   work();
   for (std::thread& t : helpers) t.join();

@@ -126,3 +126,26 @@ def test_sequential(reentrant):
     y = leaf(0.5)
     (y * 2).exp().square().backward()
     assert x.grad.item() == pytest.approx(y.grad.item())
+
+
+def test_groups_run_a_function_again_once():
+    from torch.utils.checkpoint import CheckpointPolicy, GraphExecGroup
+
+    runs = []
+
+    def function(x):
+        runs.append(1)
+        return x.sin(), x.exp()
+
+    x = torch.ones(2, requires_grad=True)
+    a, b = checkpoint(function, x, use_reentrant=False)
+    with GraphExecGroup() as group:
+        assert GraphExecGroup._get_current_group() is group
+        with pytest.raises(RuntimeError, match="cannot be nested"):
+            with GraphExecGroup():
+                pass
+        a.sum().backward()
+        b.sum().backward()
+    assert len(runs) == 2
+    assert torch.allclose(x.grad, torch.ones(2).cos() + torch.ones(2).exp())
+    assert CheckpointPolicy.MUST_SAVE.value == 0

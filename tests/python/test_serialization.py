@@ -144,6 +144,24 @@ def test_legacy_files():
     assert torch.equal(torch.load(DATA / "legacy.pt", weights_only=False)["whole"], x)
 
 
+def test_legacy_conjugates_have_their_values():
+    loaded = torch.load(DATA / "legacy_conj.pt")
+    assert loaded["conj"].tolist() == [1 - 2j, 3 + 1j]
+    assert loaded["base"].tolist() == [0, 1, 2]
+
+
+def test_hooks_and_layouts_are_named_as_in_pytorch():
+    module = torch.nn.utils.spectral_norm(torch.nn.Linear(2, 2))
+    buffer = io.BytesIO()
+    torch.save([module, torch.strided], buffer)
+    assert b"torch.nn.modules.module\n_WrappedHook" in buffer.getvalue()
+    assert b"torch.serialization\n_get_layout" in buffer.getvalue()
+    buffer.seek(0)
+    loaded, layout = torch.load(buffer, weights_only=False)
+    assert layout is torch.strided
+    assert torch.equal(loaded.weight_orig, module.weight_orig)
+
+
 def test_whole_module():
     with pytest.raises(pickle.UnpicklingError, match="Unsupported global: GLOBAL torch.nn.modules"):
         torch.load(DATA / "module.pt")

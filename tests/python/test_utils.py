@@ -104,3 +104,8 @@ def test_cpp_extension():
     assert cpp_extension.BuildExtension.with_options(use_ninja=False)
     with pytest.raises(NotImplementedError):
         cpp_extension.load("x", ["x.cpp"])
+
+
+def test_scatter_to_the_cpu():
+    parts = torch.nn.parallel.scatter({"a": torch.arange(4), "b": 1}, [-1, -1])
+    assert [p["a"].tolist() for p in parts] == [[0, 1], [2, 3]] and parts[1]["b"] == 1

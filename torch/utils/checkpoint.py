@@ -1,5 +1,8 @@
 """Checkpointing: a part of a model keeps its inputs only and runs again in backward."""
 
+import enum
+import threading
+
 import torch
 from torch import _C
 
@@ -7,7 +10,7 @@ __all__ = ["checkpoint", "checkpoint_sequential", "CheckpointError", "Checkpoint
            "check_backward_validity", "detach_variable", "get_device_states", "set_device_states",
            "noop_context_fn", "set_checkpoint_early_stop", "DefaultDeviceType",
            "set_checkpoint_debug_enabled", "CheckpointPolicy", "SelectiveCheckpointContext",
-           "create_selective_checkpoint_contexts"]
+           "create_selective_checkpoint_contexts", "GraphExecGroup"]
 
 
 class CheckpointError(RuntimeError):
@@ -216,11 +219,12 @@ class _Frame:
         return holder
 
     def unpack(self, holder):
-        task = _C._current_graph_task_id()
+        group = GraphExecGroup._get_current_group()
+        task = _C._current_graph_task_id() if group is None else group
         if task not in self.recomputed:
             self.recomputed[task] = {}
             self.run_again(task)
-            if task != -1:
+            if group is None and task != -1:
                 torch.autograd.graph.queue_callback(lambda: self.recomputed.pop(task, None))
         values = self.recomputed[task]
         if holder.index not in values:
@@ -442,6 +446,39 @@ class SelectiveCheckpointContext:
     def __init__(self, *, is_recompute, op_output=None):
         self.is_recompute = is_recompute
         self.op_output = op_output
+
+
+class CheckpointPolicy(enum.Enum):
+    """What a policy may say of an operator: keep its result, or run it again; a compiler may
+    overrule what is only preferred."""
+
+    MUST_SAVE = 0
+    PREFER_SAVE = 1
+    MUST_RECOMPUTE = 2
+    PREFER_RECOMPUTE = 3
+    MUST_CPU_OFFLOAD = 4
+    PREFER_CPU_OFFLOAD = 5
+
+
+class GraphExecGroup:
+    """Backward passes inside one group run a checkpointed function again only once for all."""
+
+    _current = threading.local()
+
+    def __enter__(self):
+        current = self._get_current_group()
+        if current is not None:
+            raise RuntimeError(
+                f"GraphExecGroup contexts cannot be nested. Already inside group {current}")
+        self._current.group = self
+        return self
+
+    def __exit__(self, *args):
+        self._current.group = None
+
+    @classmethod
+    def _get_current_group(cls):
+        return getattr(cls._current, "group", None)
 
 
 def create_selective_checkpoint_contexts(policy_fn_or_list, allow_cache_entry_mutation=False):

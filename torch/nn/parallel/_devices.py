@@ -20,3 +20,10 @@ def index_of(device):
     if device.type != "cuda":
         raise ValueError(f"Expected a cuda device, but got: {device}")
     return device.index if device.index is not None else torch.cuda.current_device()
+
+
+def place(device):
+    """The device that a number, a name or a torch.device means; -1 and "cpu" are the CPU."""
+    if device == -1 or device == "cpu" or device == torch.device("cpu"):
+        return torch.device("cpu")
+    return torch.device("cuda", index_of(device))

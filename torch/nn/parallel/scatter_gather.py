@@ -4,7 +4,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from ._devices import index_of
+from ._devices import place
 
 __all__ = ["scatter", "scatter_kwargs", "gather"]
 
@@ -17,8 +17,7 @@ def _scatter_tensor(tensor, target_gpus, dim):
     if len(target_gpus) == 0:
         raise RuntimeError("Expected at least one device to scatter to")
     chunks = tensor.chunk(len(target_gpus), dim)
-    return tuple(chunk.to(torch.device("cuda", index_of(gpu)))
-                 for chunk, gpu in zip(chunks, target_gpus))
+    return tuple(chunk.to(place(gpu)) for chunk, gpu in zip(chunks, target_gpus))
 
 
 def scatter(inputs, target_gpus, dim=0):
