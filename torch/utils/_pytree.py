@@ -287,6 +287,19 @@ def _install():
 
 
 _install()
+
+
+def _name_functions():
+    """Functions of the standard nodes under the private names that other libraries call."""
+    for cls, name in ((tuple, "tuple"), (list, "list"), (dict, "dict"), (OrderedDict, "odict"),
+                      (namedtuple, "namedtuple"), (defaultdict, "defaultdict"), (deque, "deque")):
+        node = SUPPORTED_NODES[cls]
+        globals().update({f"_{name}_flatten": node.flatten_fn,
+                          f"_{name}_unflatten": node.unflatten_fn,
+                          f"_{name}_flatten_with_keys": node.flatten_with_keys_fn})
+
+
+_name_functions()
 STANDARD_DICT_TYPES = frozenset({dict, OrderedDict, defaultdict})
 BUILTIN_TYPES = frozenset({tuple, list, dict, namedtuple, OrderedDict, defaultdict, deque})
 
