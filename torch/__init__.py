@@ -42,7 +42,7 @@ import torch._tensor  # noqa: E402,F401  (attaches methods to Tensor)
 _LAZY_MODULES = frozenset(
     """accelerator amp ao autograd backends compiler cpu cuda distributed distributions export fft
     func functional futures fx hub jit library linalg masked monitor mps mtia multiprocessing nested
-    nn onnx optim overrides package profiler quantization quasirandom random serialization signal
+    nn numa onnx optim overrides package profiler quantization quasirandom random serialization signal
     sparse special storage testing torch_version types utils version xpu _ops _tensor_str _utils
     _jit_internal _lowrank _linalg_utils _dynamo _inductor _functorch _higher_order_ops _prims
     _prims_common _refs _decomp _subclasses _guards _meta_registrations _weights_only_unpickler
@@ -71,6 +71,9 @@ for _module, _names in {
     "cudnn_is_acceptable is_autocast_ipu_enabled qscheme result_type "
     "per_tensor_affine per_channel_affine per_tensor_symmetric per_channel_symmetric "
     "per_channel_affine_float_qparams _assert",
+    "torch._checks": "_assert_async _check _check_index _check_is_size _check_not_implemented "
+    "_check_tensor_all _check_tensor_all_with _check_type _check_value _check_with "
+    "_shape_as_tensor",
     "torch._legacy_types": "BFloat16Tensor BoolTensor ByteTensor CharTensor DoubleTensor "
     "FloatTensor HalfTensor IntTensor LongTensor ShortTensor tensortype",
     "torch._sparse_tensor": "sparse_bsc_tensor sparse_bsr_tensor sparse_compressed_tensor "

@@ -379,6 +379,20 @@ class _Ops(types.ModuleType):
         import_module(module)
 
 
+class _ClassNamespace(types.ModuleType):
+    """``torch.classes.<library>``: every class of it is missing."""
+
+    def __init__(self, name):
+        super().__init__("torch.classes." + name)
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        path = f"{self.__name__[len('torch.classes.'):]}.{name}"
+        raise RuntimeError(f"Tried to instantiate class '{path}', but it does not exist! "
+                           "Ensure that it is registered via torch::class_")
+
+
 class _Classes(types.ModuleType):
     """``torch.classes``: no custom classes of C++ exist here."""
 
@@ -390,8 +404,9 @@ class _Classes(types.ModuleType):
     def __getattr__(self, name):
         if name.startswith("__"):
             raise AttributeError(name)
-        raise RuntimeError(f"Tried to instantiate class '{name}', but it does not exist! "
-                           "Ensure that it is registered via torch::class_")
+        namespace = _ClassNamespace(name)
+        setattr(self, name, namespace)
+        return namespace
 
     @property
     def loaded_libraries(self):

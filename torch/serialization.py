@@ -11,6 +11,7 @@ import io
 import os
 import pickle
 import sys
+import typing
 import warnings
 
 import torch
@@ -27,6 +28,10 @@ from ._storage_location import (  # noqa: F401
     validate_hpu_device,
 )
 from ._zip_archive import ArchiveReader, ArchiveWriter, FileSource, StreamSource
+
+# What `map_location` may be.
+MAP_LOCATION = typing.Optional[typing.Union[
+    typing.Callable[[typing.Any, str], typing.Any], torch.device, str, typing.Dict[str, str]]]
 
 __all__ = [
     "SourceChangeWarning",

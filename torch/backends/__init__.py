@@ -68,6 +68,9 @@ class GenericModule(PropModule):
     """The settings of all backends."""
 
 
+fp32_precision = "none"  # of all backends: products of float32 are float32
+
+
 def __getattr__(name):
     if name in _MODULES:
         return _import_module(f"torch.backends.{name}")

@@ -4,11 +4,13 @@ import torch
 from torch.cuda import _absent
 from torch.cuda._absent import (  # noqa: F401
     CUDAGraph,
+    CUDAPluggableAllocator,
     Event,
     ExternalStream,
     MemPool,
     Stream,
     StreamContext,
+    graph,
 )
 
 has_magma = has_half = False

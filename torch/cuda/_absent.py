@@ -12,7 +12,7 @@ _FUNCTIONS = """
     set_sync_debug_mode synchronize temperature utilization device_memory_used graph_pool_handle
     make_graphed_callables change_current_allocator get_allocator_backend use_mem_pool
     host_memory_stats host_memory_stats_as_nested_dict reset_accumulated_host_memory_stats
-    reset_peak_host_memory_stats _sleep
+    reset_peak_host_memory_stats _sleep caching_allocator_disabled current_solver_handle
 """.split()
 
 
@@ -57,6 +57,18 @@ class CUDAGraph:
     __init__ = _refuse
 
 
+class graph:
+    """Records what a block does as a `CUDAGraph`."""
+
+    __init__ = _refuse
+
+
+class CUDAPluggableAllocator:
+    """An allocator from a shared library."""
+
+    __init__ = _refuse
+
+
 class MemPool:
     """A pool of device memory."""
 
@@ -77,7 +89,8 @@ class StreamContext:
         return False
 
 
-for _class in (Stream, ExternalStream, Event, CUDAGraph, MemPool, StreamContext):
+for _class in (Stream, ExternalStream, Event, CUDAGraph, graph, CUDAPluggableAllocator, MemPool,
+               StreamContext):
     _class.__module__ = "torch.cuda"
 
 _dummies = {}

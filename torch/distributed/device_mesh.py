@@ -1,8 +1,8 @@
 """Meshes of devices: the names only, for annotations and `isinstance`."""
 
-from torch.distributed._absent import absent_class, absent_function
+from torch._missing import missing_class, missing_function
 
-DeviceMesh = absent_class("DeviceMesh", __name__, doc="Devices arranged along named dimensions.")
-init_device_mesh = absent_function("init_device_mesh", __name__)
+DeviceMesh = missing_class(__name__ + ".DeviceMesh")
+init_device_mesh = missing_function(__name__ + ".init_device_mesh")
 
 __all__ = ["init_device_mesh", "DeviceMesh"]

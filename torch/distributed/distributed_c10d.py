@@ -16,7 +16,7 @@ from torch.distributed import (  # noqa: F401
     QueueEmptyError,
     is_torchelastic_launched,
 )
-from torch.distributed._absent import absent_class, absent_function, refuse
+from torch._missing import missing_class, missing_function
 from torch.distributed.constants import default_pg_nccl_timeout, default_pg_timeout  # noqa: F401
 
 
@@ -115,7 +115,7 @@ class Backend(str):
 
     @classmethod
     def register_backend(cls, name, func, extended_api=False, devices=None):
-        refuse("torch.distributed.Backend.register_backend")
+        missing_function("torch.distributed.Backend.register_backend")()
 
 
 class GroupMember:
@@ -280,17 +280,17 @@ __all__ = sorted(
       supports_complex""".split()))
 
 for _name in """init_process_group rendezvous register_rendezvous_handler""".split():
-    globals()[_name] = absent_function(_name, "torch.distributed")
+    globals()[_name] = missing_function("torch.distributed." + _name)
     __all__.append(_name)
-Store = absent_class("Store", "torch.distributed", doc="Keys and values shared by processes.")
-Work = absent_class("Work", "torch.distributed", doc="A collective that is under way.")
-ProcessGroup = absent_class("ProcessGroup", "torch.distributed", doc="Processes that talk.")
+Store = missing_class("torch.distributed.Store")
+Work = missing_class("torch.distributed.Work")
+ProcessGroup = missing_class("torch.distributed.ProcessGroup")
 for _name, _base in {
     "FileStore": Store, "HashStore": Store, "PrefixStore": Store, "TCPStore": Store,
     "ProcessGroupGloo": ProcessGroup, "ProcessGroupNCCL": ProcessGroup, "GradBucket": object,
     "P2POp": object, "BackendConfig": object,
 }.items():
-    globals()[_name] = absent_class(_name, "torch.distributed", (_base,))
+    globals()[_name] = missing_class("torch.distributed." + _name, _base)
     __all__.append(_name)
 __all__ += ["Store", "Work", "ProcessGroup"]
 del _name, _base, _line, _function, _member

@@ -1,10 +1,14 @@
 """The base class of all optimizers: parameter groups, state, hooks, state_dict."""
+import typing
 import warnings
 from collections import OrderedDict, defaultdict
 from copy import deepcopy
 
 import torch
 from torch.utils.hooks import RemovableHandle
+
+ParamsT = typing.Union[typing.Iterable[torch.Tensor], typing.Iterable[typing.Dict[str, typing.Any]],
+                       typing.Iterable[typing.Tuple[str, torch.Tensor]]]
 
 __all__ = ["Optimizer", "register_optimizer_step_pre_hook", "register_optimizer_step_post_hook"]
 

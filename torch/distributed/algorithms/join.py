@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 
-from torch.distributed._absent import absent_class
+from torch._missing import missing_class
 
 
 class JoinHook:
@@ -37,6 +37,6 @@ class Joinable(ABC):
         """The processes that take part."""
 
 
-Join = absent_class("Join", __name__)
+Join = missing_class(__name__ + ".Join")
 
 __all__ = ["JoinHook", "Joinable", "Join"]

@@ -2,14 +2,14 @@
 
 from dataclasses import dataclass
 
-from torch.distributed._absent import absent_class, absent_function
+from torch._missing import missing_class, missing_function
 from torch.distributed.fsdp.api import __all__ as _settings
 from torch.distributed.fsdp.fully_sharded_data_parallel import *  # noqa: F401,F403
 
-FSDPModule = absent_class("FSDPModule", __name__)
-UnshardHandle = absent_class("UnshardHandle", __name__)
-fully_shard = absent_function("fully_shard", __name__)
-register_fsdp_forward_method = absent_function("register_fsdp_forward_method", __name__)
+FSDPModule = missing_class(__name__ + ".FSDPModule")
+UnshardHandle = missing_class(__name__ + ".UnshardHandle")
+fully_shard = missing_function(__name__ + ".fully_shard")
+register_fsdp_forward_method = missing_function(__name__ + ".register_fsdp_forward_method")
 
 
 @dataclass(frozen=True)

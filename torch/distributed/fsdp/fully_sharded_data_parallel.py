@@ -1,10 +1,10 @@
 """`FullyShardedDataParallel`: the name, and the settings that are used with it."""
 
 import torch
-from torch.distributed._absent import absent_class
+from torch._missing import missing_class
 from torch.distributed.fsdp.api import *  # noqa: F401,F403
 from torch.distributed.fsdp.api import __all__ as _settings
 
-FullyShardedDataParallel = absent_class("FullyShardedDataParallel", __name__, (torch.nn.Module,))
+FullyShardedDataParallel = missing_class(__name__ + ".FullyShardedDataParallel", torch.nn.Module)
 
 __all__ = ["FullyShardedDataParallel", *_settings]

@@ -1,6 +1,6 @@
 """Remote procedure calls: there are none; what would make one says that RPC is not initialised."""
 
-from torch.distributed._absent import absent_function
+from torch._missing import missing_function
 from torch.distributed.rpc import api
 from torch.distributed.rpc.api import (
     get_worker_info,
@@ -16,7 +16,7 @@ def is_available():
     return False
 
 
-init_rpc = absent_function("init_rpc", __name__)
+init_rpc = missing_function(__name__ + ".init_rpc")
 
 __all__ = ["api", "get_worker_info", "init_rpc", "is_available", "remote", "rpc_async",
            "rpc_sync", "shutdown"]
