@@ -94,6 +94,11 @@ is_inference = _simple_question("is_inference")
 
 
 @_overridable
+def detach_(input):
+    """Cuts a tensor off from its history, in place."""
+    return input.detach_()
+
+
 def is_nonzero(input):
     """Is a one-element tensor other than zero?"""
     if input.numel() == 0:

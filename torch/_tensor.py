@@ -399,6 +399,26 @@ def pin_memory(self, device=None):
     raise RuntimeError("Cannot access accelerator device when none is available.")
 
 
+def fill_diagonal_(self, fill_value, wrap=False):
+    """Writes a number on the main diagonal, where all indices are equal, in place.
+
+    With `wrap`, the diagonal of a tall matrix starts again after an empty row.
+    """
+    if self.dim() < 2:
+        raise RuntimeError("dimensions must larger than 1")
+    if self.dim() > 2 and len(set(self.shape)) > 1:
+        raise RuntimeError("all dimensions of input must be of equal length")
+    step, rows, columns = sum(self.stride()), self.size(0), self.size(1)
+    count, start = min(rows, columns), self.storage_offset()
+    self.as_strided((count,), (step,), start).fill_(fill_value)
+    if wrap and self.dim() == 2 and rows > columns + 1:
+        block = (columns + 1) * self.stride(0)  # what the diagonal starts again after
+        for at in range(1, -(-rows // (columns + 1))):
+            left = min(columns, rows - at * (columns + 1))
+            self.as_strided((left,), (step,), start + at * block).fill_(fill_value)
+    return self
+
+
 def storage(self):
     """The memory as a TypedStorage."""
     from torch.storage import _warn_typed_storage_removal
@@ -537,7 +557,7 @@ _METHODS = (
     "__iter__ __contains__ __reversed__ apply_ map_ map2_ numpy __array__ __array_wrap__ "
     "__dlpack__ __dlpack_device__ type_as to_sparse_coo get_device ipu xpu mtia pin_memory storage "
     "_typed_storage storage_type is_shared share_memory_ record_stream const_data_ptr dim_order "
-    "resize resize_as is_set_to is_distributed module_load _reduce_ex_internal __torch_function__"
+    "resize resize_as fill_diagonal_ is_set_to is_distributed module_load _reduce_ex_internal __torch_function__"
 )
 
 

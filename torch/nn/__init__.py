@@ -59,3 +59,8 @@ def __getattr__(name):
 
 def __dir__():
     return sorted({*globals(), *modules._LAZY, *_SUBPACKAGES, "DataParallel"})
+
+
+from torch._lazy_module import complete_dict as _complete_dict  # noqa: E402
+
+_complete_dict(__name__)

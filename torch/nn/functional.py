@@ -600,3 +600,8 @@ def __getattr__(name):
 
 def __dir__():
     return sorted({*globals(), *_HOME, *_OPERATORS})
+
+
+from torch._lazy_module import complete_dict as _complete_dict  # noqa: E402
+
+_complete_dict(__name__)
