@@ -41,13 +41,14 @@ import torch._tensor  # noqa: E402,F401  (attaches methods to Tensor)
 # Modules of the package that `import torch` makes reachable as torch.<name>.
 _LAZY_MODULES = frozenset(
     """accelerator amp ao autograd backends compiler cpu cuda distributed distributions export fft
-    func functional futures fx hub jit library linalg masked monitor mps mtia multiprocessing nested
-    nn numa onnx optim overrides package profiler quantization quasirandom random serialization signal
-    sparse special storage testing torch_version types utils version xpu _ops _tensor_str _utils
-    _jit_internal _lowrank _linalg_utils _dynamo _inductor _functorch _higher_order_ops _prims
-    _prims_common _refs _decomp _subclasses _guards _meta_registrations _weights_only_unpickler
-    __config__ __future__ return_types _VF _classes _namedtensor_internals _sources _vmap_internals
-    _logging _custom_op _library _lobpcg _custom_ops _torch_docs _tensor_docs""".split()
+    func functional futures fx hub jit library linalg masked monitor mps mtia multiprocessing
+    nested nn numa onnx optim overrides package profiler quantization quasirandom random
+    serialization signal sparse special storage testing torch_version types utils version xpu
+    _ops _tensor_str _utils _jit_internal _lowrank _linalg_utils _dynamo _inductor _functorch
+    _higher_order_ops _prims _prims_common _refs _decomp _subclasses _guards _meta_registrations
+    _weights_only_unpickler __config__ __future__ return_types _VF _classes
+    _namedtensor_internals _sources _vmap_internals _logging _custom_op _library _lobpcg
+    _custom_ops _torch_docs _tensor_docs""".split()
 )
 
 # Names that live in a module which is loaded when they are first used.
@@ -177,6 +178,7 @@ def _extension_attribute(name):
 
 
 _C.__getattr__ = _extension_attribute
+_C.__path__ = [path + "/_C_modules" for path in __path__]  # submodules written in Python
 
 # What torch takes from the extension as it is, when it is there.
 _C_NAMES = frozenset(

@@ -555,9 +555,10 @@ __torch_function__ = classmethod(_default_torch_function)
 _METHODS = (
     "__repr__ __format__ __dir__ __deepcopy__ __reduce_ex__ __setstate__ reinforce "
     "__iter__ __contains__ __reversed__ apply_ map_ map2_ numpy __array__ __array_wrap__ "
-    "__dlpack__ __dlpack_device__ type_as to_sparse_coo get_device ipu xpu mtia pin_memory storage "
+    "fill_diagonal_ __dlpack__ __dlpack_device__ type_as to_sparse_coo get_device ipu xpu mtia "
+    "pin_memory storage "
     "_typed_storage storage_type is_shared share_memory_ record_stream const_data_ptr dim_order "
-    "resize resize_as fill_diagonal_ is_set_to is_distributed module_load _reduce_ex_internal __torch_function__"
+    "resize resize_as is_set_to is_distributed module_load _reduce_ex_internal __torch_function__"
 )
 
 

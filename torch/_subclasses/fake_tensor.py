@@ -7,6 +7,11 @@ FakeTensor = missing_class(__name__ + ".FakeTensor", torch.Tensor)
 FakeTensorMode = missing_class(__name__ + ".FakeTensorMode")
 
 
+def is_fake(x):
+    """Is it a fake tensor? None can be made."""
+    return isinstance(x, FakeTensor)
+
+
 class UnsupportedFakeTensorException(RuntimeError):
     """An operator that fake tensors cannot run."""
 
