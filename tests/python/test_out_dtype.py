@@ -8,7 +8,8 @@ import torch
 @pytest.mark.parametrize("name", ["exp", "add", "sum", "logsumexp", "cat"])
 def test_out_may_be_wider(name):
     x = torch.rand(3, 4)
-    args = {"add": (x, x), "logsumexp": (x, 0), "cat": ([x, x],)}.get(name, (x,))
+    args = {"add": (x, x), "logsumexp": (x, 0), "cat": ([x, x],), "sum": (x, 0)}.get(
+        name, (x,))
     f = getattr(torch, name)
     expected = f(*args)
     out = torch.empty(expected.shape, dtype=torch.float64)
