@@ -373,7 +373,9 @@ def inplace(e):
         args = ", ".join(["old"] + [a.name for a in e.args[1:]])
         return out + [
             f"  const Tensor old = needs_grad({tensors}) ? clone({self_name}) : {self_name};",
-            f"  return copy_({self_name}, {e.name}({args}));",
+            f"  const Tensor made = {e.name}({args});",
+            f'  check_inplace_result({self_name}, made, "{e.name}_");',
+            f"  return copy_({self_name}, made);",
             "}",
             "",
         ]

@@ -16,12 +16,16 @@ Tensor grad_or_zeros(const Node& n, const Grads& g, size_t i) {
 // Differentiable: higher derivatives go through the old value, too.
 Tensor native_clone(const Tensor& t) { return engine_ops::clone(t); }
 
-void write_inplace(const Tensor& self, const Tensor& value, const char* name) {
-  if (any_sparse(self, value)) return sparse::assign(self, value, name);
+void check_inplace_result(const Tensor& self, const Tensor& value, const char* name) {
   check(value.sizes() == self.sizes(), name, ": output with shape ", self.sizes(),
         " doesn't match the broadcast shape ", value.sizes());
   check_output_dtype(value.dtype(), self.dtype());
   check_no_internal_overlap(self);
+}
+
+void write_inplace(const Tensor& self, const Tensor& value, const char* name) {
+  if (any_sparse(self, value)) return sparse::assign(self, value, name);
+  check_inplace_result(self, value, name);
   if (!self.is_meta()) native::copy_into(self, value);
 }
 

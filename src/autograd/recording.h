@@ -154,6 +154,7 @@ void check_same_device(const char* name, const T&... args) {
 Tensor native_clone(
     const Tensor& t);  // before an in-place operator whose gradient needs the old value
 // Results of operators that are not written in place by their kernel: checked, then copied.
+void check_inplace_result(const Tensor& self, const Tensor& value, const char* name);
 void write_inplace(const Tensor& self, const Tensor& value, const char* name);
 void adopt_geometry(const Tensor& self, const Tensor& view);  // transpose_, squeeze_ ...
 // `cast`: out may have another dtype that the result can be cast to.

@@ -87,3 +87,13 @@ def test_conj_of_expanded_tensors_stays_expanded():
     z = torch.tensor([1 + 2j]).expand(3, 4)
     assert z.conj().stride() == z.stride()
     assert torch.equal(z.conj(), torch.full((3, 4), 1 - 2j))
+
+
+@pytest.mark.parametrize("write", [
+    lambda x: x.true_divide_(torch.tensor(2)), lambda x: x.polygamma_(1), lambda x: x.logit_(),
+    lambda x: x.ldexp_(torch.tensor(2))])
+def test_in_place_results_do_not_lose_their_category(write):
+    x = torch.ones(3, dtype=torch.int64)
+    with pytest.raises(RuntimeError, match="can't be cast to the desired output type"):
+        write(x)
+    assert x.tolist() == [1, 1, 1]

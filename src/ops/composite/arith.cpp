@@ -60,7 +60,8 @@ Tensor ldexp(const Tensor& self, const Tensor& other) {
 }
 
 Tensor positive(const Tensor& self) {
-  check(self.dtype() != DType::Bool, "The `+` operator, on a bool tensor is not supported.");
+  check_implemented(self.dtype() != DType::Bool,
+                    "The `+` operator, on a bool tensor is not supported.");
   return self;
 }
 

@@ -1,6 +1,7 @@
 // Special functions made of other operators.
 #include "gen/ops/create.h"
 #include "gen/ops/special.h"
+#include "kernels/iter/tensor_iter.h"
 
 namespace rl::composite {
 
@@ -11,11 +12,16 @@ Tensor logit(const Tensor& self, std::optional<double> eps) {
 }
 
 // The gradients need the value from before.
+static Tensor assign(const Tensor& self, const Tensor& value) {
+  check_output_dtype(value.dtype(), self.dtype());
+  return rl::copy_(self, value, false);
+}
+
 Tensor polygamma_(const Tensor& self, int64_t n) {
-  return rl::copy_(self, rl::polygamma(n, rl::clone(self, std::nullopt)), false);
+  return assign(self, rl::polygamma(n, rl::clone(self, std::nullopt)));
 }
 Tensor logit_(const Tensor& self, std::optional<double> eps) {
-  return rl::copy_(self, rl::logit(rl::clone(self, std::nullopt), eps), false);
+  return assign(self, rl::logit(rl::clone(self, std::nullopt), eps));
 }
 
 }  // namespace rl::composite
