@@ -126,6 +126,8 @@ def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
             "values may be incorrect.", stacklevel=2)
     inside = _normal_cdf((b - mean) / std) - _normal_cdf((a - mean) / std)
     # Proposals from the normal distribution are wasted where little of it lies in [a, b].
+    if tensor.is_meta:
+        return tensor
     redraw = _redraw_normal if inside > 0.3 else _redraw_uniform
     with torch.no_grad():
         return redraw(tensor, mean, std, a, b, generator)
