@@ -15,10 +15,15 @@ RL_ABI const char* torch_exception_get_what();
 RL_ABI Status aoti_torch_library_init_def(const char*, const char*, uint32_t, void**);
 RL_ABI Status torch_parse_device_string(const char*, uint32_t*, int32_t*);
 
+namespace rl {
+void register_generated_ops();  // gen/registry.cpp
+}
+
 namespace {
 
 struct Extension : testing::Test {
   static void SetUpTestSuite() {
+    register_generated_ops();
     ASSERT_TRUE(dlopen(RL_STANDINS "/libtorch_cpu.so", RTLD_NOW | RTLD_GLOBAL)) << dlerror();
     handle = dlopen(RL_EXTENSION, RTLD_NOW);
     ASSERT_TRUE(handle) << dlerror();
