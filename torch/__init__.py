@@ -180,6 +180,26 @@ def _extension_attribute(name):
 _C.__getattr__ = _extension_attribute
 _C.__path__ = [path + "/_C_modules" for path in __path__]  # submodules written in Python
 
+
+def _finding_libraries(create_module):
+    """Extensions of the stable C ABI may be imported as Python modules, too: when one does not find
+    the libraries that it names, it gets them (docs/ABI.md)."""
+    def create(self, spec):
+        try:
+            return create_module(self, spec)
+        except ImportError as error:
+            if not str(error).startswith(("libtorch", "libc10", "libcudart.so.13")):
+                raise
+        _import("torch._stable_abi_loader").prepare()
+        return create_module(self, spec)
+
+    return create
+
+
+_loader = type(_C.__loader__)
+_loader.create_module = _finding_libraries(_loader.create_module)
+del _loader
+
 # What torch takes from the extension as it is, when it is there.
 _C_NAMES = frozenset(
     n for n in dir(_C) if n.startswith(("is_", "set_", "autocast_", "get_", "clear_", "unify_",

@@ -4,9 +4,12 @@ torchvision's own tests are at the end, for where it is installed.
 """
 
 import gc
+import os
 import pathlib
 import shutil
 import subprocess
+import sys
+import sysconfig
 
 import pytest
 
@@ -17,15 +20,19 @@ STANDINS = pathlib.Path(torch.__file__).parent / "lib" / "standins"
 COMPILER = shutil.which("c++") or shutil.which("g++")
 
 
+def build(source, library, *flags):
+    subprocess.run(
+        [COMPILER, "-std=c++17", "-O1", "-shared", "-fPIC", *flags, "-o", str(library),
+         str(source), "-Wl,--no-as-needed", f"-L{STANDINS}", "-ltorch_cpu",
+         "-Wl,--allow-shlib-undefined"], check=True)
+
+
 @pytest.fixture(scope="module")
 def ops(tmp_path_factory):
     if COMPILER is None:
         pytest.skip("no C++ compiler")
     library = tmp_path_factory.mktemp("extension") / "extension.so"
-    subprocess.run(
-        [COMPILER, "-std=c++17", "-O1", "-shared", "-fPIC", "-o", str(library),
-         str(ROOT / "tests/cpp/extension/stable_extension.cpp"), "-Wl,--no-as-needed",
-         f"-L{STANDINS}", "-ltorch_cpu", "-Wl,--allow-shlib-undefined"], check=True)
+    build(ROOT / "tests/cpp/extension/stable_extension.cpp", library)
     torch.ops.load_library(str(library))
     assert str(library) in torch.ops.loaded_libraries
     return torch.ops.rlabi
@@ -98,6 +105,26 @@ def test_python_registrations_are_seen_by_compiled_code(ops):
     lib.impl("scale", lambda x, factor=2.0, *, grain=None: x - factor, "CPU")
     assert ops.twice(torch.ones(1)).item() == -1
     lib._destroy()
+
+
+def test_import_as_module(ops, tmp_path):
+    """`import extension`, in a process that has loaded nothing else."""
+    include = sysconfig.get_paths()["include"]
+    if not (pathlib.Path(include) / "Python.h").exists():
+        pytest.skip("no Python.h")
+    source = tmp_path / "importable.cpp"
+    source.write_text("""
+        #include <Python.h>
+        #include "%s"
+        static PyModuleDef module = {PyModuleDef_HEAD_INIT, "importable", nullptr, -1};
+        PyMODINIT_FUNC PyInit_importable() { return PyModule_Create(&module); }
+    """ % (ROOT / "tests/cpp/extension/stable_extension.cpp"))
+    build(source, tmp_path / "importable.so", f"-I{include}")
+    program = ("import torch, importable\n"
+               "print(torch.ops.rlabi.twice(torch.ones(2)).tolist())")
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(STANDINS.parents[2]), str(tmp_path)])}
+    out = subprocess.run([sys.executable, "-c", program], env=env, capture_output=True, text=True)
+    assert out.stdout == "[2.0, 2.0]\n", out.stderr
 
 
 def test_missing_library():
