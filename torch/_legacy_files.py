@@ -217,11 +217,8 @@ def read_legacy(file, map_location, pickle_module, weights_only, load_args):
     little = system.get("little_endian", True) if isinstance(system, dict) else True
     swap = little != (sys.byteorder == "little")
     storages = _LegacyStorages(map_location, _bytes_left(file))
-    late = _utils._late.tensors = []
-    try:
+    with _utils.late_calls() as finish:
         result = parts.next(storages.persistent_load)
-    finally:
-        _utils._late.tensors = None
     keys = parts.plain()
     if not isinstance(keys, list):
         raise RuntimeError("the list of storage keys is missing; corrupt file?")
@@ -229,5 +226,5 @@ def read_legacy(file, map_location, pickle_module, weights_only, load_args):
         typed, storage = storages.fill(file, key, swap)
         if typed._untyped_storage is not storage:
             typed._untyped_storage.copy_(storage)
-    _utils.finish_late_tensors(late)
+    finish()
     return result

@@ -4,6 +4,7 @@ The `_rebuild_*` functions are what a pickled tensor calls to come back; their n
 are part of the file format.
 """
 
+import contextlib
 import sys
 import threading
 import traceback
@@ -98,24 +99,38 @@ def get_tensor_metadata(tensor):
     return metadata
 
 
-# In the older format data follow the pickle: a list of (result, source, metadata) to be computed
-# when they are there, while such a file is read.
+# In the older format data follow the pickle. While such a file is read, `_late.calls` is a list of
+# (function, arguments) to be called when they are there.
 _late = threading.local()
 
 
-def finish_late_tensors(late):
-    """Computes the tensors that `with_tensor_metadata` put off."""
-    with torch.no_grad():
-        for result, source, metadata in late:
-            result.copy_(with_tensor_metadata(source, metadata))
+@contextlib.contextmanager
+def late_calls():
+    """Collects, for the thread, the calls that need the data; gives the function that does them."""
+    calls = _late.calls = []
+
+    def finish():
+        with torch.no_grad():
+            for function, *args in calls:
+                function(*args)
+
+    try:
+        yield finish
+    finally:
+        _late.calls = None
+
+
+def _copy_with_metadata(result, source, metadata):
+    result.copy_(with_tensor_metadata(source, metadata))
 
 
 def with_tensor_metadata(tensor, metadata):
     """The tensor with the bits that `get_tensor_metadata` returned."""
-    late = getattr(_late, "tensors", None)
-    if late is not None:
-        late.append((torch.empty_like(tensor), tensor, metadata))
-        return late[-1][0]
+    calls = getattr(_late, "calls", None)
+    if calls is not None:
+        result = torch.empty_like(tensor)
+        calls.append((_copy_with_metadata, result, tensor, metadata))
+        return result
     for name, value in metadata.items():
         if name == "conj":
             tensor = torch.conj(tensor) if value else tensor
@@ -215,17 +230,21 @@ def _rebuild_from_type_v2(func, new_type, args, state):
 
 
 def _rebuild_sparse_tensor(layout, data):
+    calls = getattr(_late, "calls", None)
+    check = calls is None
+    if not check:
+        calls.append((_rebuild_sparse_tensor, layout, data))
     if layout == torch.sparse_coo:
         # Files of old versions do not say whether the indices are sorted and unique.
         indices, values, size, *rest = data
         coalesced = rest[0] if rest else None
         return torch.sparse_coo_tensor(
-            indices, values, size, check_invariants=True, is_coalesced=coalesced
+            indices, values, size, check_invariants=check, is_coalesced=coalesced
         )
     if layout in (torch.sparse_csr, torch.sparse_csc, torch.sparse_bsr, torch.sparse_bsc):
         compressed, plain, values, size = data
         return torch.sparse_compressed_tensor(
-            compressed, plain, values, size, layout=layout, check_invariants=True
+            compressed, plain, values, size, layout=layout, check_invariants=check
         )
     raise NotImplementedError(f"rebuilding sparse tensor for layout {layout}")
 

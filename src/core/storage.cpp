@@ -9,6 +9,7 @@ namespace rl {
 
 Storage::Storage(size_t nbytes, Device device) : nbytes_(nbytes), device_(device) {
   if (device.is_meta()) return;
+  if (device.is_cuda()) fail_as(ErrorKind::Assertion, "Torch not compiled with CUDA enabled");
   check(device.is_cpu(), "Storage: this build has no ", device_type_name(device.type), " support");
   data_ = cpu_alloc(nbytes);
 }

@@ -150,6 +150,21 @@ def test_legacy_conjugates_have_their_values():
     assert loaded["base"].tolist() == [0, 1, 2]
 
 
+def test_legacy_sparse():
+    dense = torch.tensor([[0.0, 1.0], [2.0, 0.0]])
+    for sparse in (dense.to_sparse(), dense.to_sparse_csr(), dense.to_sparse_csc()):
+        buffer = io.BytesIO()
+        torch.save(sparse, buffer, _use_new_zipfile_serialization=False)
+        buffer.seek(0)
+        loaded = torch.load(buffer)
+        assert loaded.layout == sparse.layout and torch.equal(loaded.to_dense(), dense)
+    # Indices out of range are found when they have been read.
+    at = buffer.getvalue().rfind(struct.pack("<qqq", 0, 1, 2))
+    broken = buffer.getvalue()[:at] + struct.pack("<qqq", 0, 1, 9) + buffer.getvalue()[at + 24:]
+    with pytest.raises(RuntimeError, match="nnz"):
+        torch.load(io.BytesIO(broken))
+
+
 def test_hooks_and_layouts_are_named_as_in_pytorch():
     module = torch.nn.utils.spectral_norm(torch.nn.Linear(2, 2))
     buffer = io.BytesIO()

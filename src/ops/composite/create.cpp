@@ -22,10 +22,9 @@ Tensor to_device(const Tensor& self, Device device, std::optional<DType> dtype, 
   const DType d = dtype.value_or(self.dtype());
   const MemoryFormat f = format.value_or(MemoryFormat::Preserve);
   const bool same_device = device.type == self.device().type;
-  check(device.is_cpu() || device.is_meta(),
-        device.is_cuda()
-            ? "Torch not compiled with CUDA enabled"
-            : str("to(): this build has no ", device_type_name(device.type), " support"));
+  if (device.is_cuda()) fail_as(ErrorKind::Assertion, "Torch not compiled with CUDA enabled");
+  check(device.is_cpu() || device.is_meta(), "to(): this build has no ",
+        device_type_name(device.type), " support");
   if (!copy && d == self.dtype() && same_device &&
       (f == MemoryFormat::Preserve || self.is_contiguous(f)))
     return self;

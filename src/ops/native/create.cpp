@@ -2,6 +2,7 @@
 #include <atomic>
 #include <cmath>
 
+#include "base/warn.h"
 #include "kernels/iter/copy.h"
 #include "kernels/iter/promote.h"
 #include "ops/native.h"
@@ -153,6 +154,9 @@ Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step,
 
 Tensor range_inclusive(const Scalar& start, const Scalar& end, const Scalar& step,
                        std::optional<DType> dtype, std::optional<Device> device) {
+  warn("torch.range is deprecated and will be removed in a future release because its behavior is "
+       "inconsistent with Python's range builtin. Instead, use torch.arange, which produces "
+       "values in [start, end).");
   check(!step.equal(0), "step must be nonzero");
   const double a = start.to_double(), b = end.to_double(), d = step.to_double();
   check(std::isfinite(a) && std::isfinite(b), "unsupported range: ", a, " -> ", b);
