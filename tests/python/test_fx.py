@@ -368,3 +368,65 @@ def test_custom_tracer_and_wrap():
         fx.wrap("len")
     with pytest.raises(RuntimeError, match="Unsupported type for global function"):
         fx.wrap(3)
+
+
+@pytest.mark.parametrize("function, expected", [
+    (lambda x: F.conv3d(x, x), "torch.conv3d(x, x)"),
+    (lambda x: F.prelu(x, x), "torch.prelu(x, x)"),
+    (lambda x: F.gelu(x), "torch._C._nn.gelu(x)"),
+    (lambda x: F.l1_loss(x, x), "torch.nn.functional.l1_loss(x, x, size_average = None, "
+                                "reduce = None, reduction = 'mean')"),
+    (lambda x: F.threshold(x, 0.1, 0), "torch.nn.functional._threshold(x, 0.1, 0, "
+                                       "inplace = False)"),
+    (lambda x: torch.linalg.norm(x), "torch._C._linalg.linalg_norm(x)"),
+    (lambda x: torch.split(x, 1), "torch.functional.split(x, 1, dim = 0)"),
+    (lambda x: torch.meshgrid(x, x), "torch.functional.meshgrid(x, x, indexing = None)"),
+    (lambda x: torch.einsum("i->i", x), "torch.functional.einsum('i->i', x)"),
+    (lambda x: torch.zeros(2, x), "torch.zeros(2, x)"),
+    (lambda x: torch.full((x, 2), 1.0), "torch.full((x, 2), 1.0)"),
+    (lambda x: torch.arange(x, device=x), "torch.arange(x, device = x)"),
+    (lambda x: torch.is_floating_point(x), "torch.is_floating_point(x)"),
+    (lambda x: torch.sym_max(x, 1), "torch.sym_max(x, 1)"),
+    (lambda x: torch.ops.aten.add.Tensor(x, 1), "torch.ops.aten.add.Tensor(x, 1)"),
+    (lambda x: torch.tensor_split(x, indices=(1,)), "torch.tensor_split(x, indices = (1,))"),
+])
+def test_how_functions_are_recorded(function, expected):
+    assert body(function)[0].split(" = ", 1)[1] == expected + ";  x = None"
+
+
+def test_a_tensor_meets_a_proxy():
+    assert body(lambda x: torch.ones(2).view(x, 2))[1].split(" = ", 1)[1] == (
+        "_tensor_constant0.view(x, 2);  _tensor_constant0 = x = None")
+    assert "_tensor_constant0.__getitem__(x)" in body(lambda x: torch.ones(2)[x])[1]
+
+
+def test_normalized_calls():
+    from torch.fx.operator_schemas import normalize_function, normalize_module
+
+    x = torch.ones(2, 3)
+    pair = normalize_function(torch.clamp, (x,), {"min": 0.0}, (torch.Tensor,), {"min": float})
+    assert pair.args[0] is x and pair.kwargs == {"min": 0.0, "max": None}
+    pair = normalize_function(F.relu, (x,), normalize_to_only_use_kwargs=True)
+    assert pair.args == () and pair.kwargs["input"] is x and pair.kwargs["inplace"] is False
+    with pytest.raises(RuntimeError, match="the schema match was ambiguous"):
+        normalize_function(torch.add, (x, 2))
+    assert normalize_function(len, (x,)) is None
+    assert normalize_module(nn.Sequential(nn.ReLU()), "0", (x,)).args == (x,)
+    tracer = fx.Tracer()
+    tracer.check_mutable_operations = True
+    with pytest.raises(RuntimeError, match=r"Tried to trace mutable operation aten::relu_\("):
+        tracer.trace(lambda x: torch.relu_(x))
+
+
+def test_nodes_remember_their_place():
+    class M(nn.Module):
+        def forward(self, x):
+            return x.relu()
+
+    tracer = fx.Tracer()
+    tracer.record_stack_traces = True
+    graph = tracer.trace(M())
+    relu = graph.find_nodes(op="call_method", target="relu")[0]
+    assert 'in forward\n    return x.relu()' in relu.stack_trace
+    text = graph.python_code("self", verbose=True).src
+    assert "in forward, code: return x.relu()" in text

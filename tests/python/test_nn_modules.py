@@ -155,3 +155,11 @@ def test_star_import_and_dir():
     exec("from torch.nn import *", names)
     for name in ("Linear", "LSTM", "MaxPool2d", "CrossEntropyLoss", "Parameter", "functional"):
         assert name in names and name in dir(nn)
+
+
+def test_initialisers_on_the_meta_device():
+    with torch.device("meta"):
+        w = torch.empty(4, 3)
+        for name in ("trunc_normal_", "eye_", "orthogonal_", "kaiming_normal_"):
+            assert getattr(torch.nn.init, name)(w) is w
+    assert w.device.type == "meta"

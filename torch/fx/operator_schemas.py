@@ -28,13 +28,11 @@ _TYPES = {"Tensor": torch.Tensor, "int": int, "SymInt": int, "float": float, "bo
 
 
 def _python_type(text):
-    """The type of a schema's type: ``Tensor[]?`` is Optional[List[Tensor]]."""
-    text = str(text).split("(")[0].strip()
-    if text.endswith("?"):
-        return typing.Optional[_python_type(text[:-1])]
-    if text.endswith("]"):
-        return typing.List[_python_type(text[: text.index("[")] if text.count("[") == 1
-                                        else text[: text.rindex("[")])]
+    """The type of a schema's type, which prints as ``Optional[List[Tensor]]``."""
+    text = str(text)
+    for prefix, make in (("Optional[", typing.Optional), ("List[", typing.List)):
+        if text.startswith(prefix):
+            return make[_python_type(text[len(prefix):-1])]
     return _TYPES.get(text, typing.Any)
 
 
@@ -118,10 +116,10 @@ def create_type_hint(x):
         return x
     if isinstance(x, list):
         def make(t):
-            return typing.List[t]
+            return list[t]
     else:
         def make(t):
-            return typing.Tuple[t, ...]
+            return tuple[t, ...]
     if not x:
         return make(typing.Any)
     base = x[0]
@@ -139,7 +137,7 @@ def create_type_hint(x):
 def type_matches(signature_type, argument_type):
     """May an argument of the second type be given for a parameter of the first?"""
     origin = typing.get_origin(signature_type)
-    if signature_type is argument_type or signature_type is typing.Any:
+    if signature_type is argument_type:
         return True
     if origin is typing.Union and signature_type != argument_type:
         return any(type_matches(t, argument_type) for t in typing.get_args(signature_type))

@@ -55,9 +55,9 @@ def mse_loss(input, target, size_average=None, reduce=None, reduction="mean", we
 def l1_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None):
     """|input - target|, reduced; with `weight`, a weighted mean."""
     if has_torch_function_variadic(input, target, weight):
+        others = {} if weight is None else {"weight": weight}
         return _override(l1_loss, (input, target, weight), input, target,
-                         size_average=size_average, reduce=reduce, reduction=reduction,
-                         weight=weight)
+                         size_average=size_average, reduce=reduce, reduction=reduction, **others)
     a, b = _same_size(input, target)
     if size_average is not None or reduce is not None:
         reduction = _Reduction.legacy_get_string(size_average, reduce)

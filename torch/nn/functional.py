@@ -24,7 +24,7 @@ class _Operators:
     """The core's operators by name; NotImplementedError for one that it does not have."""
 
     def __getattr__(self, name):
-        found = getattr(_C._nn, name, None) or getattr(_C._VariableFunctions, name, None)
+        found = getattr(_C._VariableFunctions, name, None) or getattr(_C._nn, name, None)
         if found is None:
             raise NotImplementedError(f"the operator {name!r} is not implemented")
         setattr(self, name, found)
@@ -111,14 +111,14 @@ def hardtanh(input, min_val=-1.0, max_val=1.0, inplace=False):
     return (_op.hardtanh_ if inplace else _op.hardtanh)(input, min_val, max_val)
 
 
-def threshold(input, threshold, value, inplace=False):
+def _threshold(input, threshold, value, inplace=False):
     """x where x > threshold, `value` elsewhere."""
     if has_torch_function_unary(input):
         return _override(_threshold, (input,), input, threshold, value, inplace=inplace)
     return (_op.threshold_ if inplace else _op.threshold)(input, threshold, value)
 
 
-_threshold = threshold
+threshold = _threshold
 
 
 def hardsigmoid(input, inplace=False):

@@ -89,8 +89,8 @@ def _normal_cdf(x):
 def _redraw_normal(tensor, mean, std, a, b, generator):
     """Rejection from the normal distribution: draw anew until all values are in [a, b]."""
     # The bounds as values of the tensor's dtype: half precision must not step over them.
-    low = torch.tensor(a, dtype=tensor.dtype).item()
-    high = torch.tensor(b, dtype=tensor.dtype).item()
+    low = torch.tensor(a, dtype=tensor.dtype, device="cpu").item()
+    high = torch.tensor(b, dtype=tensor.dtype, device="cpu").item()
     values = tensor.normal_(mean, std, generator=generator)
     outside = (values < low) | (values > high)
     while outside.any().item():
@@ -124,6 +124,8 @@ def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
         warnings.warn(
             "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of "
             "values may be incorrect.", stacklevel=2)
+    if tensor.is_meta:
+        return tensor  # there are no values to draw
     inside = _normal_cdf((b - mean) / std) - _normal_cdf((a - mean) / std)
     # Proposals from the normal distribution are wasted where little of it lies in [a, b].
     if tensor.is_meta:
@@ -153,7 +155,8 @@ def eye_(tensor):
     if tensor.ndimension() != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
     with torch.no_grad():
-        torch.eye(*tensor.shape, out=tensor, requires_grad=tensor.requires_grad)
+        torch.eye(*tensor.shape, out=tensor, device=tensor.device,
+                  requires_grad=tensor.requires_grad)
     return tensor
 
 
