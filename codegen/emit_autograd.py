@@ -266,7 +266,7 @@ def any_sparse(e, more=()):
 def sparse_call(e):
     """What computes the operator of sparse arguments; None: they are refused."""
     name = e.data.get("sparse")
-    if name == "native":
+    if name in ("native", "composite"):
         return None
     if name == "values":
         first, rest = e.args[0].name, ", ".join(["v"] + [a.name for a in e.args[1:]])
@@ -311,6 +311,9 @@ def device_check(e):
 def wrapper(e):
     out = [f"{e.cpp_return} {e.name}({params(e)}) {{"]
     out.append(mode_line(e, ident(e), call_args(e), e.cpp_return))
+    if e.data.get("sparse") == "composite":
+        call = f"composite::sparse_{e.name}({call_args(e)})"
+        out.append(f"  if ({any_sparse(e)}) [[unlikely]] return {call};")
     out += refuse_line(e, ident(e))
     out += device_check(e)
     if e.inplace_only and e.kind != "composite":
@@ -464,9 +467,11 @@ def emit(family, entries, index):
             name = e.data.get("impl", e.name)
             ret = "void" if e.inplace_only and e.kind != "composite" else e.cpp_return
             impls[(space, f"{ret} {name}({params(e)});")] = True
-        if e.data.get("sparse") not in (None, "values", "native"):
+        if e.data.get("sparse") not in (None, "values", "native", "composite"):
             ret = "void" if e.inplace_only and e.kind != "composite" else e.cpp_return
             impls[("sparse", f"{ret} {e.data['sparse']}({params(e)});")] = True
+        if e.data.get("sparse") == "composite":
+            impls[("composite", f"{e.cpp_return} sparse_{e.name}({params(e)});")] = True
         if e.data.get("sparse_inplace"):
             impls[("sparse", f"void {e.data['sparse_inplace']}({params(e)});")] = True
     out = [

@@ -1,6 +1,7 @@
 // AccumulateGrad: the node at the end of the graph that adds to .grad of a leaf.
 #include "autograd/engine_ops.h"
 #include "autograd/node.h"
+#include "core/sparse.h"
 
 namespace rl {
 
@@ -69,6 +70,11 @@ void AccumulateGrad::accumulate(Tensor&& grad) {
     bool steal = !tls.grad_mode && !grad->requires_grad && unshared(grad) &&
                  (!layout_enforced || follows_layout(grad, variable));
     if (steal && meta_or_null(grad)) grad = detached(grad);
+    // A gradient taken over is a sparse tensor of its own that does not promise to be coalesced.
+    if (steal && grad.is_sparse()) {
+      grad = alias(grad);
+      sparse_impl(grad).coalesced = false;
+    }
     m.grad = steal ? std::move(grad) : clone_in_layout(grad, variable);
   } else if (!tls.grad_mode) {
     if (m.grad->requires_grad || m.grad.dtype() != grad.dtype() || m.grad->kind != grad->kind)

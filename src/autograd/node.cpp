@@ -218,7 +218,7 @@ void set_requires_grad(const Tensor& t, bool on) {
   if (on) flag_views(t);
 }
 
-Tensor detached(const Tensor& t) { return alias(t, t.sizes(), t.strides(), t.offset()); }
+Tensor detached(const Tensor& t) { return alias(t); }
 
 void detach_inplace(const Tensor& t) {
   AutogradMeta* m = meta_or_null(t);

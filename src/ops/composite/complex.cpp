@@ -7,6 +7,7 @@ namespace rl::composite {
 // Expanded dimensions stay expanded.
 Tensor conj(const Tensor& self) {
   if (!self.is_complex()) return self;
+  if (self->kind != ImplKind::Strided) return rl::conj_physical(self);
   Tensor base = self;
   for (int64_t d = 0; d < self.dim(); ++d)
     if (self.size(d) > 1 && self.stride(d) == 0) base = rl::narrow(base, d, 0, 1);

@@ -102,6 +102,15 @@ Tensor _sparse_mm_reduce(const Tensor& sparse, const Tensor& dense, std::string_
   return std::get<0>(rl::_sparse_mm_reduce_impl(sparse, dense, reduce));
 }
 
+Tensor sparse_linear(const Tensor& input, const Tensor& weight, const Tensor& bias) {
+  const Tensor right = rl::t(weight);
+  if (!bias.defined()) return rl::matmul(input, right);
+  if (input.dim() == 2) return rl::addmm(bias, input, right, Scalar(1), Scalar(1));
+  return rl::add(rl::matmul(input, right), bias, Scalar(1));
+}
+
+Tensor sparse_square(const Tensor& self) { return rl::pow(self, wrapped_number(Scalar(2))); }
+
 Tensor smm(const Tensor& self, const Tensor& mat2) {
   const Tensor none = sparse::empty_coo({self.size(0), mat2.size(1)}, 2, self.dtype(),
                                         self.device());

@@ -5,6 +5,7 @@
 #include "base/parallel.h"
 #include "gen/pointwise_activation.h"
 #include "gen/pointwise_arith.h"
+#include "gen/pointwise_complex.h"
 #include "ops/native.h"
 #include "ops/sparse/parts.h"
 
@@ -316,6 +317,10 @@ Tensor threshold_backward(const Tensor& grad, const Tensor& self, const Scalar& 
   const Tensor g = gather_places(to_strided(grad), s.indices, s.sizes);
   const Tensor out = with_values(places, native::threshold_backward(g, s.values, threshold));
   return self.is_sparse() ? out : back(out, self);
+}
+
+Tensor conj_physical(const Tensor& self) {
+  return with_values(self, native::conj_physical(sparse_impl(self).values));
 }
 
 Tensor neg(const Tensor& self) {

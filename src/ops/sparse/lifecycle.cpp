@@ -63,6 +63,12 @@ void zero_(const Tensor& self) {
       empty_tensor(values, self.dtype(), self.device()), s.sizes));
 }
 
+void fill_(const Tensor& self, const Scalar& value) {
+  check_implemented(self.is_sparse_csr(), "Could not run 'aten::fill_.Scalar' with arguments from "
+                    "the 'SparseCPU' backend.");
+  native::fill(sparse_impl(self).values, value);
+}
+
 static void check_like(const Tensor& self, std::optional<Device> device,
                        std::optional<MemoryFormat> format) {
   check_implemented(!device || device->is_cpu(), "sparse tensors are not implemented on ",

@@ -256,7 +256,7 @@ Tensor hspmm(const Tensor& mat1, const Tensor& mat2) {
   const auto [rows, values] = product_rows(mat1, mat2);
   const int64_t n = int64_t(rows.size());
   return make_coo(from_numbers(rows, {1, n}, DType::Int64, mat1.device()), values,
-                  {mat1.size(0), mat2.size(1)}, true);
+                  {mat1.size(0), mat2.size(1)}, false);
 }
 
 Tensor sspaddmm(const Tensor& self, const Tensor& mat1, const Tensor& mat2, const Scalar& beta,

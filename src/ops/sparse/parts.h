@@ -63,5 +63,6 @@ Tensor mm(const Tensor& self, const Tensor& mat2);       // one of them sparse
 Tensor mul(const Tensor& self, const Tensor& other);
 Tensor select(const Tensor& self, int64_t dim, int64_t index);
 Tensor cat(TensorList tensors, int64_t dim);
+Tensor unsqueeze(const Tensor& self, int64_t dim);
 
 }  // namespace rl::sparse

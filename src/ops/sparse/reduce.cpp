@@ -35,50 +35,44 @@ std::vector<bool> marked(IntRef dims, int64_t n) {
   return out;
 }
 
-Tensor sum_dense_dims(const SparseImpl& s, const std::vector<bool>& gone, bool keepdim,
-                      DType dtype) {
+Tensor sum_dense_dims(const SparseImpl& s, const std::vector<bool>& gone, DType dtype) {
   Dims dims;
   for (size_t d = size_t(s.sparse_dim); d < gone.size(); ++d)
     if (gone[d]) dims.push_back(int64_t(d) - s.sparse_dim + 1);
   const Tensor values = native::to_dtype(s.values, dtype);
-  return dims.empty() ? values : native::sum(values, IntRef(dims), keepdim, dtype);
+  return dims.empty() ? values : native::sum(values, IntRef(dims), false, dtype);
 }
 
 }  // namespace
 
 // Sparse where a sparse dimension stays, else dense.
-Tensor sum_coo(const Tensor& self, IntRef dims, bool keepdim, DType dtype) {
+Tensor sum_coo(const Tensor& self, IntRef dims, DType dtype) {
   const SparseImpl& s = sparse_impl(self);
+  if (dims.empty()) return to_dtype(self, dtype);
   const std::vector<bool> gone = marked(dims, self.dim());
-  const Tensor values = sum_dense_dims(s, gone, keepdim, dtype);
+  const Tensor values = sum_dense_dims(s, gone, dtype);
   Numbers kept;
-  Dims sizes, all_kept;
+  Dims sizes;
   for (int64_t d = 0; d < self.dim(); ++d) {
-    if (!gone[size_t(d)] && d < s.sparse_dim) kept.push_back(d);
-    if (!gone[size_t(d)]) sizes.push_back(s.sizes[size_t(d)]);
-    all_kept.push_back(gone[size_t(d)] ? 1 : s.sizes[size_t(d)]);
+    if (gone[size_t(d)]) continue;
+    if (d < s.sparse_dim) kept.push_back(d);
+    sizes.push_back(s.sizes[size_t(d)]);
   }
-  const Dims shape = keepdim ? all_kept : sizes;
   if (kept.empty()) {
     const Dims first{0};
     const Tensor total = native::sum(values, IntRef(first), false, dtype);
-    return alias(total, shape, contiguous_strides(shape), total.offset());
+    return alias(total, sizes, contiguous_strides(sizes), total.offset());
   }
-  if (int64_t(kept.size()) == s.sparse_dim) return make_coo(s.indices, values, shape, s.coalesced);
-  const Tensor indices = take_rows(s.indices, kept);
-  Dims inner;
-  for (size_t d : kept) inner.push_back(s.sizes[d]);
-  for (int64_t d = 1; d < values.dim(); ++d) inner.push_back(values.size(d));
-  const Tensor sums = coalesced(make_coo(indices, values, inner, false));
-  const SparseImpl& r = sparse_impl(sums);
-  if (!keepdim) return make_coo(r.indices, r.values, shape, true);
-  const int64_t n = r.nnz();
-  const Numbers from = numbers(r.indices);
-  Numbers index(size_t(s.sparse_dim * n), 0);
-  for (size_t k = 0; k < kept.size(); ++k)
-    std::copy_n(from.begin() + int64_t(k) * n, n, index.begin() + kept[k] * n);
-  return make_coo(from_numbers(index, {s.sparse_dim, n}, DType::Int64, self.device()), r.values,
-                  shape, false);
+  const bool all = int64_t(kept.size()) == s.sparse_dim;
+  return coalesced(make_coo(take_rows(s.indices, kept), values, sizes, all && s.coalesced));
+}
+
+// The summed dimensions come back with size 1.
+static Tensor with_dims(Tensor t, IntRef dims, int64_t n) {
+  const std::vector<bool> gone = marked(dims, n);
+  for (int64_t d = 0; d < n; ++d)
+    if (gone[size_t(d)]) t = is_sparse_kind(t) ? unsqueeze(t, d) : native::unsqueeze(t, d);
+  return t;
 }
 
 static DType sum_dtype(const Tensor& self, std::optional<DType> dtype) {
@@ -92,11 +86,14 @@ Tensor sum(const Tensor& self, std::optional<IntRef> dim, bool keepdim,
   Dims every;
   for (int64_t i = 0; i < self.dim(); ++i) every.push_back(i);
   const IntRef dims = dim ? *dim : IntRef(every);
-  if (self.is_sparse()) return sum_coo(self, dims, keepdim, d);
+  if (self.is_sparse()) {
+    const Tensor out = sum_coo(self, dims, d);
+    return keepdim ? with_dims(out, dims, self.dim()) : out;
+  }
   check(self.layout() == Layout::SparseCsr, "Currently the only compressed sparse format supported "
         "for sum.dim_IntList is CSR, but got layout ", short_layout(self));
   check(keepdim, "reduction operations on CSR tensors with keepdim=False is unsupported");
-  const Tensor out = sum_coo(compressed_to_coo(self), dims, true, d);
+  const Tensor out = with_dims(sum_coo(compressed_to_coo(self), dims, d), dims, self.dim());
   return to_layout(out, {Layout::SparseCsr});
 }
 
@@ -108,7 +105,7 @@ namespace rl::native {
 Tensor _sparse_sum_over(const Tensor& self, IntRef dim) {
   check_implemented(self.is_sparse(), "Could not run 'aten::_indices' with arguments from the '",
                     self.is_sparse_csr() ? "SparseCsrCPU" : "CPU", "' backend.");
-  return sparse::sum_coo(self, dim, false, self.dtype());
+  return sparse::sum_coo(self, dim, self.dtype());
 }
 
 }  // namespace rl::native

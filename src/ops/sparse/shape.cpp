@@ -218,6 +218,8 @@ Tensor index_select(const Tensor& self, int64_t dim, const Tensor& index) {
 
 Tensor narrow_copy(const Tensor& self, int64_t dim, int64_t start, int64_t length) {
   check(self.is_sparse(), "Sparse CSR tensors do not have strides");
+  check_implemented(!(tls.grad_mode && self->requires_grad),
+                    "derivative of narrow_copy of a sparse tensor is not implemented");
   const SparseImpl& s = sparse_impl(self);
   const int64_t d = wrap_dim(dim, self.dim()), size = s.sizes[size_t(d)];
   check(start >= 0 && length >= 0 && start + length <= size, "Invalid range to narrow. "
