@@ -98,6 +98,8 @@ def test_compressed_parts():
     assert b.t().layout == torch.sparse_bsc and torch.equal(b.t().to_dense(), b.to_dense().t())
     with pytest.raises(RuntimeError, match=r"must be divisible by given blocksize \(2,2\)"):
         d.to_sparse_bsr((2, 2))
+    with pytest.raises(RuntimeError, match="blocksize needs to be positive"):
+        d.to_sparse_bsr((0, 1))
     batch = torch.stack([d, d]).to_sparse_csr()
     assert batch.values().shape == (2, 3) and torch.equal(batch.to_dense()[1], d)
     with pytest.raises(RuntimeError, match="row_indices expected sparse column compressed"):
@@ -338,6 +340,18 @@ def test_gradcheck():
 
 
 # ---------------------------------------------------------------- embeddings and optimizers
+def test_linear_and_square():
+    x = dense().to_sparse().requires_grad_()
+    torch.nn.functional.linear(torch.ones(1, 3), x, torch.ones(2)).sum().backward()
+    assert x.grad.tolist() == [[1, 1, 1], [1, 1, 1]]
+    x.grad = None
+    weighted(x.square()).backward()
+    assert x.grad.to_dense().tolist() == [[0, 8, 0], [24, 0, 48]]
+    x.grad = None
+    weighted(x.relu()).backward()
+    assert x.grad.to_dense().tolist() == [[0, 2, 0], [4, 0, 6]]
+
+
 def test_embedding():
     e = torch.nn.Embedding(5, 2, sparse=True)
     e(torch.tensor([1, 3, 1])).sum().backward()

@@ -97,7 +97,9 @@ const char* lower_name(Layout l) {
 void check_blocks(IntRef sizes, const Target& to) {
   if (!is_block(to.layout)) return;
   check(to.rows > 0 && to.cols > 0, "dense_to_sparse_", lower_name(to.layout),
-        ": blocksize needs to be positive, but got (", to.rows, ",", to.cols, ")");
+        ": blocksize needs to be positive, but got [", to.rows, ", ", to.cols, "]");
+  check(sizes.size() >= size_t(to.dense_dim) + 2, "dense_to_sparse_", lower_name(to.layout),
+        ": a tensor of ", sizes.size(), " dimensions has no blocks");
   const size_t n = sizes.size() - size_t(to.dense_dim);
   const int64_t rows = sizes[n - 2], cols = sizes[n - 1];
   check(rows % to.rows == 0 && cols % to.cols == 0, "dense_to_sparse_", lower_name(to.layout),
@@ -216,8 +218,8 @@ Tensor stacked(const std::vector<Tensor>& parts, const Dims& batch_sizes) {
 }  // namespace
 
 Tensor dense_to_compressed(const Tensor& self, const Target& to) {
-  const Frame f = frame_of(self.sizes(), to);
   check_blocks(self.sizes(), to);
+  const Frame f = frame_of(self.sizes(), to);
   const size_t skip = f.batch_sizes.size();
   if (skip == 0) return one_matrix(self, to);
   const Dims shape(self.sizes().slice(skip));
