@@ -50,6 +50,8 @@ Tensor view_copy_dtype(const Tensor& self, DType dtype) { return copy(rl::view(s
 Tensor view_as_real_copy(const Tensor& self) { return copy(rl::view_as_real(self)); }
 Tensor view_as_complex_copy(const Tensor& self) { return copy(rl::view_as_complex(self)); }
 Tensor narrow_copy(const Tensor& self, int64_t dim, int64_t start, int64_t length) {
+  check(length >= 0 || self.dim() == 0, "start (", start, ") + length (", length,
+        ") exceeds dimension size (", self.dim() ? self.size(dim) : 0, ").");
   return copy(rl::narrow(self, dim, start, length));
 }
 std::vector<Tensor> split_copy(const Tensor& self, int64_t split_size, int64_t dim) {
