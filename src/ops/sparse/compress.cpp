@@ -54,25 +54,31 @@ struct Pointers {
   int64_t nnz;
 };
 
-// The index lists as numbers, every one within bounds: what follows may use them as addresses.
-Pointers checked_pointers(const SparseImpl& s, const Frame& f) {
-  Pointers p{numbers(s.compressed), numbers(s.plain), f, s.nnz()};
-  check(int64_t(p.compressed.size()) == f.batch * (f.lines + 1) &&
-            int64_t(p.plain.size()) == f.batch * p.nnz &&
-            s.values.size(int64_t(f.batch_sizes.size())) == p.nnz,
+// Throws unless every index may be used as an address.
+void check_lists(const SparseImpl& s, const Frame& f, const int64_t* compressed,
+                 const int64_t* plain) {
+  const int64_t nnz = s.nnz();
+  check(s.compressed.numel() == f.batch * (f.lines + 1) && s.plain.numel() == f.batch * nnz &&
+            s.values.size(int64_t(f.batch_sizes.size())) == nnz,
         "sparse compressed tensor: the shapes of its parts do not fit its size ", IntRef(s.sizes));
   for (int64_t b = 0; b < f.batch; ++b) {
     int64_t last = 0;
     for (int64_t i = 0; i <= f.lines; ++i) {
-      const int64_t at = p.compressed[size_t(b * (f.lines + 1) + i)];
-      check(at >= last && at <= p.nnz, "sparse compressed tensor: compressed indices must ascend "
-            "from 0 to nnz (", p.nnz, "), but got ", at);
+      const int64_t at = compressed[b * (f.lines + 1) + i];
+      check(at >= last && at <= nnz, "sparse compressed tensor: compressed indices must ascend "
+            "from 0 to nnz (", nnz, "), but got ", at);
       last = at;
     }
   }
-  for (int64_t at : p.plain)
-    check(at >= 0 && at < f.across, "sparse compressed tensor: plain index ", at,
+  const uint64_t across = uint64_t(f.across);
+  for (int64_t i = 0, n = s.plain.numel(); i < n; ++i)
+    check(uint64_t(plain[i]) < across, "sparse compressed tensor: plain index ", plain[i],
           " is out of bounds for size ", f.across);
+}
+
+Pointers checked_pointers(const SparseImpl& s, const Frame& f) {
+  Pointers p{numbers(s.compressed), numbers(s.plain), f, s.nnz()};
+  check_lists(s, f, p.compressed.data(), p.plain.data());
   return p;
 }
 
@@ -146,6 +152,22 @@ Tensor compressed_to_coo(const Tensor& self) {
   return out;
 }
 
+namespace {
+
+// Sorted coordinates are in the order of CSR already: only the row pointers are new.
+Tensor sorted_to_rows(const Tensor& coo) {
+  const SparseImpl& s = sparse_impl(coo);
+  const Numbers rows = numbers(native::select(s.indices, 0, 0));
+  Numbers pointers(size_t(s.sizes[0] + 1), 0);
+  for (int64_t r : rows) ++pointers[size_t(r + 1)];
+  std::partial_sum(pointers.begin(), pointers.end(), pointers.begin());
+  return make_compressed(Layout::SparseCsr,
+                         from_numbers(pointers, {s.sizes[0] + 1}, DType::Int64, coo.device()),
+                         native::contiguous(native::select(s.indices, 0, 1)), s.values, s.sizes);
+}
+
+}  // namespace
+
 // Elements are grouped into blocks; those of one block lie together after sorting by block.
 Tensor coo_to_compressed(const Tensor& self, const Target& to) {
   const SparseImpl& s0 = sparse_impl(self);
@@ -155,6 +177,7 @@ Tensor coo_to_compressed(const Tensor& self, const Target& to) {
   const Tensor coo = coalesced(self);
   const SparseImpl& s = sparse_impl(coo);
   flat_places(s.indices, s.sizes);  // bounds
+  if (to.layout == Layout::SparseCsr) return sorted_to_rows(coo);
   const Frame f = frame_of(s.sizes, {to.layout, to.rows, to.cols, s.dense_dim});
   const Numbers index = numbers(s.indices);
   const int64_t n = s.nnz(), per = to.rows * to.cols;
@@ -250,12 +273,14 @@ Rows as_rows(const Tensor& matrix) {
                        ? matrix
                        : to_layout(matrix, {Layout::SparseCsr});
   const SparseImpl& s = sparse_impl(t);
-  checked_pointers(s, frame_of(s.sizes, {Layout::SparseCsr}));
   auto plain = [](const Tensor& x) {
     return native::contiguous(native::to_dtype(x, DType::Int64));
   };
-  return {s.sizes[0], s.sizes[1], plain(s.compressed), plain(s.plain),
-          native::contiguous(s.values)};
+  const Rows r{s.sizes[0], s.sizes[1], plain(s.compressed), plain(s.plain),
+               native::contiguous(s.values)};
+  check_lists(s, frame_of(s.sizes, {Layout::SparseCsr}), r.pointers.data<int64_t>(),
+              r.nnz() ? r.columns.data<int64_t>() : nullptr);
+  return r;
 }
 
 }  // namespace rl::sparse
