@@ -1,0 +1,1 @@
+"""The classes behind torch.nested."""
