@@ -339,6 +339,18 @@ def test_gradcheck():
     assert check(torch.sparse.sampled_addmm, (c, left, right), masked=True)
 
 
+@pytest.mark.parametrize("to", ["to_sparse", "to_sparse_csr"])
+def test_gradcheck_of_sparse_inputs(to):
+    x = getattr(dense(torch.float64), to)().requires_grad_()
+    m = torch.rand(3, 2, dtype=torch.float64, requires_grad=True)
+    check = torch.autograd.gradcheck
+    assert check(torch.sparse.mm, (x, m), masked=True)
+    assert not check(torch.sparse.mm, (x, m), raise_exception=False)
+    assert check(lambda t: t.to_dense(masked_grad=False), (x,), masked=False)
+    with pytest.raises(ValueError, match="Sparse output is not supported at gradcheck yet"):
+        check(lambda t: t * 2, (x,), masked=True)
+
+
 # ---------------------------------------------------------------- embeddings and optimizers
 def test_linear_and_square():
     x = dense().to_sparse().requires_grad_()

@@ -42,7 +42,12 @@ def _as_tuple(x):
 
 
 def _differentiable(xs):
-    return tuple(x for x in _as_tuple(xs) if x.requires_grad)
+    found = tuple(x for x in _as_tuple(xs) if x.requires_grad)
+    if any(x.layout is not torch.strided for x in found):
+        raise ValueError(
+            "Sparse output is not supported at gradcheck yet. Please call "
+            "to_dense(masked_grad=...) on the output of fn for gradcheck.")
+    return found
 
 
 def _is_diff_input(x):
@@ -466,8 +471,6 @@ def _check_inputs(inputs):
         if not _is_diff_input(x):
             continue
         any_grad = True
-        if x.layout is not torch.strided:
-            raise NotImplementedError("gradcheck: inputs that are not strided are not implemented")
         if x.dtype not in (torch.float64, torch.complex128):
             import warnings
             warnings.warn(
@@ -576,7 +579,13 @@ def gradcheck(func, inputs, *, eps=1e-6, atol=1e-5, rtol=1e-3, raise_exception=T
         raise AssertionError(
             "Setting check_batched_forward_grad=True requires check_forward_ad to be " "True"
         )
-    cfg = _Config(**{k: v for k, v in locals().items() if k not in ("func", "inputs")})
+    if any(isinstance(x, torch.Tensor) and x.layout is not torch.strided
+           for x in (inputs if isinstance(inputs, (list, tuple)) else [inputs])):
+        from torch.sparse._gradcheck import dense_problem
+
+        func, inputs = dense_problem(func, inputs, bool(masked))
+    cfg = _Config(**{k: v for k, v in locals().items()
+                     if k not in ("func", "inputs", "dense_problem")})
     if not raise_exception:
         try:
             return _gradcheck(func, inputs, cfg)

@@ -2,7 +2,7 @@
 
 import torch
 
-__all__ = ["dense_problem"]
+__all__ = ["dense_problem", "strided"]
 
 
 def _parts(tensor):
@@ -25,38 +25,63 @@ def _rebuild(like, values):
     return torch.sparse_compressed_tensor(*parts, values, like.shape, layout=like.layout)
 
 
-def _full(tensor):
-    """The same with every element specified: what an unmasked gradient is taken at."""
-    dense = tensor.to_dense()
-    if tensor.layout == torch.sparse_coo:
-        index = torch.ones(dense.shape[:tensor.sparse_dim()]).nonzero().t()
-        values = dense.reshape((index.shape[1],) + dense.shape[tensor.sparse_dim():])
-        return torch.sparse_coo_tensor(index, values, dense.shape, is_coalesced=True)
-    return tensor
+class _Specified(torch.autograd.Function):
+    """A sparse tensor like a given one from all its elements; more places where they are not 0.
+
+    Its gradient is that of the sparse tensor, wherever that is specified.
+    """
+
+    @staticmethod
+    def forward(ctx, dense, like):
+        if like.layout == torch.sparse_coo:
+            mask = _rebuild(like, torch.ones_like(_values(like))).to_dense() != 0
+            places = mask | (dense != 0)
+            index = places.nonzero().t()
+            out = torch.sparse_coo_tensor(index, dense[places], dense.shape, is_coalesced=True)
+            return out if like.is_coalesced() else _rebuild(out, _values(out))
+        ones = _rebuild(like, torch.ones_like(_values(like))).to_dense()
+        filled = torch.where(dense != 0, dense, ones)
+        block = tuple(like.values().shape[-2:]) if "bs" in str(like.layout) else None
+        shape = filled.to_sparse(layout=like.layout, blocksize=block)
+        return dense.sparse_mask(shape)
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad.to_dense(), None
 
 
 def dense_problem(func, inputs, masked):
-    """A function of strided tensors, and its arguments, that say the same as `func(*inputs)`."""
+    """A function of strided tensors, and its arguments, that say the same as `func(*inputs)`.
+
+    With `masked` the arguments are the values of the sparse inputs, else all their elements.
+    """
     inputs = tuple(inputs) if isinstance(inputs, (list, tuple)) else (inputs,)
     likes, flat = [], []
     for x in inputs:
         if isinstance(x, torch.Tensor) and x.layout != torch.strided:
-            like = x.detach() if masked else _full(x.detach())
+            like = x.detach()
+            start = _values(like).clone() if masked else like.to_dense()
             likes.append(like)
-            flat.append(_values(like).clone().requires_grad_(x.requires_grad))
+            flat.append(start.requires_grad_(x.requires_grad))
         else:
             likes.append(None)
             flat.append(x)
 
-    def strided(y):
+    def inner(*args):
+        make = _rebuild if masked else (lambda like, a: _Specified.apply(a, like))
+        return func(*[a if like is None else make(like, a) for like, a in zip(likes, args)])
+
+    return inner, tuple(flat)
+
+
+def strided(function, masked):
+    """`function` with sparse results as strided ones."""
+    def one(y):
         sparse = isinstance(y, torch.Tensor) and y.layout != torch.strided
         return y.to_dense(masked_grad=masked) if sparse else y
 
     def inner(*args):
-        given = [a if like is None else _rebuild(like, a) for like, a in zip(likes, args)]
-        out = func(*given)
-        if isinstance(out, (tuple, list)):
-            return tuple(strided(y) for y in out)
-        return strided(out)
+        out = function(*args)
+        return tuple(map(one, out)) if isinstance(out, (tuple, list)) else one(out)
 
-    return inner, tuple(flat)
+    return inner
