@@ -109,3 +109,19 @@ def test_cpp_extension():
 def test_scatter_to_the_cpu():
     parts = torch.nn.parallel.scatter({"a": torch.arange(4), "b": 1}, [-1, -1])
     assert [p["a"].tolist() for p in parts] == [[0, 1], [2, 3]] and parts[1]["b"] == 1
+
+
+def test_read_only_export():
+    numpy = pytest.importorskip("numpy")
+    from torch.utils.dlpack import ReadOnlyTensorWrapper
+
+    x = torch.arange(3.0)
+    wrapped = ReadOnlyTensorWrapper(x)
+    for action in (lambda: wrapped + 1, lambda: wrapped.add_(1), lambda: repr(wrapped),
+                   wrapped.numpy):
+        with pytest.raises(RuntimeError, match="only supports DLPack export"):
+            action()
+    array = numpy.from_dlpack(wrapped)
+    assert array.tolist() == [0, 1, 2]
+    if tuple(map(int, numpy.__version__.split(".")[:2])) >= (2, 1):
+        assert not array.flags.writeable

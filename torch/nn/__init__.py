@@ -10,9 +10,9 @@ from . import functional
 from . import init
 from . import modules
 
-# A star import would load the lazy modules too.
-globals().update({_name: _value for _name, _value in vars(modules).items()
-                  if _name in modules.__all__})
+# A star import, or the whole dictionary of `modules`, would load the lazy modules too.
+globals().update({_name: getattr(modules, _name) for _name in modules.__all__
+                  if _name not in modules._LAZY})
 
 _SUBPACKAGES = frozenset((
     "_reduction", "attention", "common_types", "functional", "grad", "init", "intrinsic",

@@ -10,7 +10,7 @@ __all__ = ["checkpoint", "checkpoint_sequential", "CheckpointError", "Checkpoint
            "check_backward_validity", "detach_variable", "get_device_states", "set_device_states",
            "noop_context_fn", "set_checkpoint_early_stop", "DefaultDeviceType",
            "set_checkpoint_debug_enabled", "CheckpointPolicy", "SelectiveCheckpointContext",
-           "create_selective_checkpoint_contexts", "GraphExecGroup"]
+           "create_selective_checkpoint_contexts", "SAC_IGNORED_OPS", "GraphExecGroup"]
 
 
 class CheckpointError(RuntimeError):
@@ -458,6 +458,29 @@ class CheckpointPolicy(enum.Enum):
     PREFER_RECOMPUTE = 3
     MUST_CPU_OFFLOAD = 4
     PREFER_CPU_OFFLOAD = 5
+
+
+def _ignored_ops():
+    """Operators that a policy is not asked about: they only look at a tensor or detach it."""
+    names = ("detach.default dim.default is_contiguous.default is_contiguous.memory_format "
+             "is_non_overlapping_and_dense.default is_strides_like_format.default numel.default "
+             "size.default storage_offset.default stride.default sym_numel.default "
+             "sym_size.default sym_storage_offset.default sym_stride.default")
+    found = set()
+    for name in names.split():
+        packet, _, overload = name.partition(".")
+        try:
+            found.add(getattr(getattr(torch.ops.aten, packet), overload))
+        except AttributeError:  # not an operator of this package
+            pass
+    return found
+
+
+def __getattr__(name):
+    if name == "SAC_IGNORED_OPS":
+        globals()[name] = _ignored_ops()
+        return globals()[name]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 class GraphExecGroup:

@@ -14,7 +14,8 @@ import torch
 __all__ = ["get_default_build_root", "check_compiler_ok_for_platform",
            "get_compiler_abi_compatibility_and_version", "BuildExtension", "CppExtension",
            "CUDAExtension", "SyclExtension", "include_paths", "library_paths", "load",
-           "load_inline", "is_ninja_available", "verify_ninja_availability"]
+           "load_inline", "is_ninja_available", "verify_ninja_availability", "get_cxx_compiler",
+           "check_compiler_is_gcc"]
 
 IS_WINDOWS = sys.platform == "win32"
 IS_MACOS = sys.platform.startswith("darwin")
@@ -49,6 +50,15 @@ def check_compiler_ok_for_platform(compiler):
         return False
     text = output.decode(errors="replace").lower()
     return any(word in text for word in ("gcc", "g++", "free software foundation", "clang"))
+
+
+def check_compiler_is_gcc(compiler):
+    """Whether the command `compiler` is GCC."""
+    try:
+        output = subprocess.check_output([compiler, "-v"], stderr=subprocess.STDOUT)
+    except (OSError, subprocess.CalledProcessError):
+        return False
+    return "gcc version" in output.decode(errors="replace")
 
 
 def get_compiler_abi_compatibility_and_version(compiler):

@@ -5,7 +5,7 @@ import enum
 import torch
 from torch import _C
 
-__all__ = ["DLDeviceType", "from_dlpack", "to_dlpack"]
+__all__ = ["DLDeviceType", "from_dlpack", "ReadOnlyTensorWrapper"]
 
 
 class DLDeviceType(enum.IntEnum):
@@ -47,3 +47,43 @@ def from_dlpack(ext_tensor, *, device=None, copy=None):
                              "without copying. Set copy=None or copy=True.")
         return result.to(device)
     return result.clone() if copy else result
+
+
+class ReadOnlyTensorWrapper(torch.Tensor):
+    """A tensor that can only be exported, and whose importers are told not to write to it."""
+
+    _DLPACK_ALLOWED = frozenset({"__dlpack__", "__dlpack_device__"})
+
+    @staticmethod
+    def __new__(cls, tensor):
+        return torch.Tensor._make_subclass(cls, tensor)
+
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        name = getattr(func, "__name__", str(func))
+        if name not in cls._DLPACK_ALLOWED:
+            raise RuntimeError(f"ReadOnlyTensorWrapper only supports DLPack export; {name!r} is "
+                               "not allowed. Unwrap the tensor to operate on its data.")
+        with torch._C.DisableTorchFunctionSubclass():
+            return func(*args, **(kwargs or {}))
+
+    def __dlpack__(self, *, max_version=None, **options):
+        """A capsule of a DLPack version (1.0 or later) that knows of read-only memory."""
+        with torch._C.DisableTorchFunctionSubclass():
+            capsule = torch.Tensor.__dlpack__(self, max_version=max_version or (1, 0), **options)
+        _mark_read_only(capsule)
+        return capsule
+
+
+def _mark_read_only(capsule):
+    """Sets the flag DLPACK_FLAG_BITMASK_READ_ONLY of a DLManagedTensorVersioned."""
+    import ctypes
+
+    api = ctypes.pythonapi
+    api.PyCapsule_GetPointer.restype = ctypes.c_void_p
+    api.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
+    if not api.PyCapsule_IsValid(ctypes.py_object(capsule), b"dltensor_versioned"):
+        raise BufferError("read-only memory can only be exported to DLPack 1.0 or later")
+    address = api.PyCapsule_GetPointer(capsule, b"dltensor_versioned")
+    # The version (two uint32), the manager's context and the deleter come before the flags.
+    ctypes.c_uint64.from_address(address + 24).value |= 1
