@@ -80,6 +80,10 @@ class GetAttrKey(SequenceKey):
         return getattr(obj, self.name)
 
 
+KeyEntry = object
+KeyPath = tuple
+
+
 def keystr(kp):
     """A path as text: ``"[0].weight['a']"``."""
     return "".join(str(k) for k in kp)

@@ -3,6 +3,7 @@ have an answer at once.
 """
 
 from torch import SymBool, SymFloat, SymInt
+from torch._missing import add_missing
 
 __all__ = [
     "guard_or_false", "guard_or_true", "guard_size_oblivious", "statically_known_true",
@@ -24,12 +25,27 @@ class GuardOnDataDependentSymNode(RuntimeError):
         self.cond = cond
 
 
-class ShapeEnv:
-    """Would keep symbols and what is known about them."""
+class ConstraintViolationError(RuntimeError):
+    """A size is not what a program was told it would be."""
 
-    def __init__(self, *args, **kwargs):
-        raise NotImplementedError("torch.fx.experimental.symbolic_shapes.ShapeEnv is not "
-                                  "implemented")
+
+add_missing(
+    globals(), "torch.fx.experimental.symbolic_shapes",
+    "bind_symbols compute_unbacked_bindings eval_guards find_symbol_binding_fx_nodes "
+    "rebind_unbacked resolve_unbacked_bindings",
+    "DimConstraints DimDynamic EqualityConstraint RelaxedUnspecConstraint ShapeEnv "
+    "StatefulSymbolicContext StatelessSymbolicContext StrictMinMaxConstraint SymbolicContext",
+)
+
+
+def canonicalize_bool_expr(expr):
+    """One form for all ways to write a comparison of symbols; a bool is itself."""
+    return expr
+
+
+def is_symbol_binding_fx_node(node):
+    """The symbol that a node brings in: None."""
+    return None
 
 
 def guard_or_false(a):

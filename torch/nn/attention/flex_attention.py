@@ -247,12 +247,32 @@ class BlockMask:
             seq_lengths=(q_len, self.seq_lengths[1]),
             compute_q_blocks=self.q_indices is not None)
 
+    def _adjust(self, new_q_len, new_kv_len):
+        """The mask for other lengths: cropped, or with nothing allowed in what is added."""
+        rows = _round_up(new_q_len, self.BLOCK_SIZE[0]) // self.BLOCK_SIZE[0]
+        cols = _round_up(new_kv_len, self.BLOCK_SIZE[1]) // self.BLOCK_SIZE[1]
+
+        def resized(number, order):
+            if number is None:
+                return None, None
+            old = _to_blocks(number, order)
+            new = old.new_zeros((*old.shape[:-2], rows, cols))
+            r, c = min(rows, old.size(-2)), min(cols, old.size(-1))
+            new[..., :r, :c] = old[..., :r, :c]
+            return _to_lists(new > 0)
+
+        return BlockMask.from_kv_blocks(
+            *resized(self.kv_num_blocks, self.kv_indices),
+            *resized(self.full_kv_num_blocks, self.full_kv_indices), BLOCK_SIZE=self.BLOCK_SIZE,
+            mask_mod=self.mask_mod, seq_lengths=(new_q_len, new_kv_len),
+            compute_q_blocks=self.q_indices is not None)
+
     def to_string(self, grid_size=(20, 20), limit=5):
         """A drawing of the blocks for the first `limit - 1` heads."""
         rows, cols = (grid_size, grid_size) if isinstance(grid_size, int) else grid_size
         dense = self.to_dense().flatten(0, -3).to(torch.float32)
         heads = self.kv_indices.size(-3) if self.kv_indices.dim() > 2 else 1
-        lines = [f"BlockMask(shape={self.shape}, sparsity={self.sparsity():.2f}%, "]
+        lines = []
         for i in range(dense.size(0)):
             if i == limit - 1 and dense.size(0) > limit - 1:
                 lines += ["...", "To print out more, set BlockMask.to_string(limit=N)",
@@ -260,11 +280,11 @@ class BlockMask:
                           "batch or head"]
                 break
             lines += [f"({i // heads}, {i % heads})", *_draw(dense[i], rows, cols), ""]
-        if lines[-1] == "":
-            lines.pop()
-        return "\n".join(lines) + "\n)"
+        return "\n".join(lines)
 
-    __str__ = to_string
+    def __str__(self):
+        head = f"BlockMask(shape={self.shape}, sparsity={self.sparsity():.2f}%, \n"
+        return head + self.to_string().removesuffix("\n") + "\n)"
 
     def __repr__(self):
         lines = []
@@ -293,7 +313,7 @@ def _draw(dense, max_rows, max_cols):
 
 def create_block_mask(mask_mod, B, H, Q_LEN, KV_LEN, device=None,
                       BLOCK_SIZE=_DEFAULT_SPARSE_BLOCK_SIZE, _compile=False,
-                      separate_full_blocks=True):
+                      separate_full_blocks=True, compute_dq_write_order=False, dq_kv_order=True):
     """The :class:`BlockMask` of a mask function.
 
     Args:
@@ -304,7 +324,11 @@ def create_block_mask(mask_mod, B, H, Q_LEN, KV_LEN, device=None,
         device: where the lists are.
         BLOCK_SIZE (int or tuple): queries and keys in a block. Default: 128.
         separate_full_blocks (bool): whether blocks without exceptions are listed apart.
+        compute_dq_write_order, dq_kv_order: for kernels of GPUs; the first must be False.
     """
+    if compute_dq_write_order:
+        raise NotImplementedError("create_block_mask with compute_dq_write_order=True is not "
+                                  "implemented")
     if callable(mask_mod) and _positional_count(mask_mod) == 5:
         raise AssertionError(
             f"create-block_mask requires a mask_mod function! Got {mask_mod}")
@@ -348,7 +372,8 @@ def _check_inputs(query, key, value, enable_gqa, block_mask):
         if query.size(-2) < q_len or key.size(-2) < kv_len:
             raise RuntimeError(
                 "block_mask was created for a larger length than you're using it for, you can "
-                "create a new block mask with the correct length.")
+                "either create a new block mask with the correct length, or adjust this one by "
+                "calling block_mask._adjust(q_len, kv_len).")
 
 
 def _allowed(block_mask, index, q_len, kv_len):
