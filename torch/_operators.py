@@ -301,9 +301,9 @@ def _synchronize():
     with _lock:
         generation = _C._abi_generation()
         definitions, kernels = _C._abi_registrations()
-        for text, alive in definitions[_compiled_known[0]:]:
+        for text, alive, tags in definitions[_compiled_known[0]:]:
             if alive:
-                _add(Operator(text))
+                _add(Operator(text, [torch.Tag(t) for t in tags]))
         _compiled_known[0] = len(definitions)
         for number in range(_compiled_known[1], len(kernels)):
             name, key, alive = kernels[number]
@@ -317,7 +317,7 @@ def _synchronize():
 
 
 def _drop_closed(definitions, kernels):
-    for text, alive in definitions:
+    for text, alive, _ in definitions:
         if not alive:
             remove(parse(text).name)
     for op in _registry.values():

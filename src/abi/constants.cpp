@@ -55,6 +55,26 @@ RL_CODE(aoti_torch_memory_format_preserve_format, MemoryFormat::Preserve)
 RL_CODE(aoti_torch_memory_format_channels_last, MemoryFormat::ChannelsLast)
 RL_CODE(aoti_torch_memory_format_channels_last_3d, MemoryFormat::ChannelsLast3d)
 
+// torch.Tag
+RL_CODE(torch_tag_core, 0)
+RL_CODE(torch_tag_cudagraph_unsafe, 1)
+RL_CODE(torch_tag_data_dependent_output, 2)
+RL_CODE(torch_tag_dynamic_output_shape, 3)
+RL_CODE(torch_tag_flexible_layout, 4)
+RL_CODE(torch_tag_generated, 5)
+RL_CODE(torch_tag_inplace_view, 7)
+RL_CODE(torch_tag_maybe_aliasing_or_mutating, 8)
+RL_CODE(torch_tag_needs_contiguous_strides, 9)
+RL_CODE(torch_tag_needs_exact_strides, 10)
+RL_CODE(torch_tag_needs_fixed_stride_order, 11)
+RL_CODE(torch_tag_nondeterministic_bitwise, 12)
+RL_CODE(torch_tag_nondeterministic_seeded, 13)
+RL_CODE(torch_tag_out_variant, 15)
+RL_CODE(torch_tag_pointwise, 16)
+RL_CODE(torch_tag_pt2_compliant_tag, 17)
+RL_CODE(torch_tag_reduction, 18)
+RL_CODE(torch_tag_view_copy, 19)
+
 RL_ABI size_t aoti_torch_dtype_element_size(int32_t dtype) {
   return dtype >= 0 && dtype < kNumDTypes ? size_t(itemsize(DType(dtype))) : 0;
 }

@@ -9,6 +9,7 @@
 namespace rl::abi {
 
 FrontEnd front_end;
+Objects objects;
 
 namespace {
 
@@ -86,7 +87,7 @@ Schema in_namespace(const Library& lib, Schema name) {
   return name;
 }
 
-void define(Library& lib, const char* text) {
+void define(Library& lib, const char* text, std::vector<int32_t> tags = {}) {
   check(lib.kind != LibraryKind::Impl, "def(\"", text, "\"): Cannot define an operator inside of "
         "a TORCH_LIBRARY_IMPL block.");
   Schema schema = in_namespace(lib, parse_schema(text));
@@ -102,7 +103,7 @@ void define(Library& lib, const char* text) {
   check(!twice, "Tried to register an operator (", schema,
         ") with the same name and overload name multiple times. Each overload's schema should "
         "only be registered with a single call to def().");
-  r.definitions.push_back({written, schema.qualified(), true});
+  r.definitions.push_back({written, schema.qualified(), true, std::move(tags)});
   lib.definitions.push_back(&r.definitions.back());
   ++r.generation;
 }
@@ -266,6 +267,12 @@ RL_ABI Status aoti_torch_library_init_impl(const char* ns, const char* key, cons
 RL_ABI Status aoti_torch_library_def(Library* lib, const char* schema) {
   return guarded([&] { define(*lib, schema); });
 }
+RL_ABI Status torch_library_def_with_tags(Library* lib, const char* schema, const int32_t* tags,
+                                          size_t n) {
+  return guarded([&] { define(*lib, schema, std::vector<int32_t>(tags, tags + n)); });
+}
+// Names the Python module with the fake implementations, for messages about a missing one.
+RL_ABI Status torch_library_set_python_module(Library*, const char*, const char*) { return 0; }
 RL_ABI Status torch_library_impl(Library* lib, const char* name, BoxedKernel kernel, uint64_t) {
   return guarded([&] { implement(*lib, name, kernel); });
 }

@@ -13,6 +13,7 @@ struct Definition {
   std::string schema;        // with its namespace, as it was written
   std::string qualified;     // "ns::name.overload"
   bool alive = true;         // its library is still loaded
+  std::vector<int32_t> tags = {};  // torch.Tag codes
 };
 struct Kernel {
   std::string qualified, key;  // key: a dispatch key such as "CPU"; "" stands for all
@@ -33,6 +34,18 @@ struct FrontEnd {
   bool (*schema)(const std::string& qualified, std::string& text) = nullptr;
   void (*call)(const std::string& qualified, Stack& stack) = nullptr;
 };
+// Python objects as void*, for extensions that handle them; null without Python in the process.
+struct Objects {
+  bool (*is_tensor)(void* object) = nullptr;
+  Tensor (*tensor)(void* object) = nullptr;
+  void* (*of_tensor)(const Tensor& t) = nullptr;    // new reference
+  bool (*is_instance)(void* object, void* type) = nullptr;
+  DType (*dtype)(void* object) = nullptr;
+  void* (*of_dtype)(DType d) = nullptr;
+  Device (*device)(void* object) = nullptr;
+  void* (*of_device)(Device d) = nullptr;
+};
+extern Objects objects;
 extern FrontEnd front_end;
 
 }  // namespace rl::abi

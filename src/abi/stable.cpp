@@ -5,6 +5,7 @@
 #include <exception>
 
 #include "base/warn.h"
+#include "core/generator.h"
 
 namespace rl::abi {
 namespace {
@@ -121,6 +122,7 @@ StableValue to_stable(const IValue& value, const Type& type) {
       Device d = device_in(value);
       return uint64_t(uint32_t(int32_t(d.index))) | uint64_t(d.type) << 32;
     }
+    case Kind::Generator: return handle(new Generator*(std::get<Generator*>(value.v)));
     case Kind::Optional:
       return value.is_none() ? 0 : handle(new StableValue(to_stable(value, type.element())));
     case Kind::List: return list_to_stable(value, type);
@@ -146,6 +148,10 @@ IValue from_stable(StableValue value, const Type& type) {
     case Kind::MemoryFormat: return IValue(MemoryFormat(from_bits<int32_t>(value)));
     case Kind::Device:
       return IValue(make_device(int32_t(value >> 32), int32_t(uint32_t(value))));
+    case Kind::Generator: {
+      std::unique_ptr<Generator*> g(from_bits<Generator**>(value));
+      return IValue(*g);
+    }
     case Kind::Optional: {
       if (!value) return IValue();
       std::unique_ptr<StableValue> inner(from_bits<StableValue*>(value));
@@ -189,6 +195,20 @@ RL_ABI Status torch_new_stable_ivalue(StableValue** out) {
 }
 RL_ABI Status torch_delete_stable_ivalue(StableValue* value) {
   delete value;
+  return 0;
+}
+
+// ---- generators
+RL_ABI Status torch_new_generator_handle(Generator** g, Generator*** out) {
+  return guarded([&] { *out = new Generator*(*g); });
+}
+RL_ABI Status torch_delete_generator(Generator** g) {
+  delete g;
+  return 0;
+}
+RL_ABI Status torch_generator_get_device(Generator**, int32_t* type, int32_t* index) {
+  *type = int32_t(DeviceType::CPU);
+  *index = -1;
   return 0;
 }
 

@@ -8,6 +8,7 @@
 #include "gen/ops/arith.h"
 #include "gen/ops/create.h"
 #include "gen/ops/matmul.h"
+#include "gen/ops/pad.h"
 #include "gen/ops/reduce.h"
 #include "gen/ops/views.h"
 
@@ -86,6 +87,14 @@ RL_ABI Status aoti_torch_get_storage_offset(TensorHandle t, int64_t* out) {
 }
 RL_ABI Status aoti_torch_get_storage_size(TensorHandle t, int64_t* out) {
   return fact(t, out, [](const Tensor& x) { return int64_t(x.storage()->nbytes()); });
+}
+RL_ABI Status aoti_torch_get_storage_numel(TensorHandle t, int64_t* out) {
+  return fact(t, out, [](const Tensor& x) {
+    return int64_t(x.storage()->nbytes()) / x.itemsize();
+  });
+}
+RL_ABI Status torch_has_storage(TensorHandle t, bool* out) {
+  return fact(t, out, [](const Tensor& x) { return x.storage().get() != nullptr; });
 }
 RL_ABI Status aoti_torch_get_dtype(TensorHandle t, int32_t* out) {
   return fact(t, out, [](const Tensor& x) { return int32_t(x.dtype()); });
@@ -231,6 +240,25 @@ RL_ABI Status aoti_torch_aten_amax(TensorHandle self, const int64_t* dim, int64_
 }
 RL_ABI Status aoti_torch_aten_fill__Scalar(TensorHandle self, double value) {
   return guarded([&] { fill_(*self, Scalar(value)); });
+}
+RL_ABI Status aoti_torch_aten_pad(TensorHandle self, const int64_t* pad, int64_t n,
+                                  const char* mode, double* value, TensorHandle* out) {
+  return guarded([&] {
+    give(out, rl::pad(*self, IntRef(pad, size_t(n)), mode,
+                      value ? std::optional<double>(*value) : std::nullopt));
+  });
+}
+RL_ABI Status aoti_torch_mm_out(TensorHandle out, TensorHandle self, TensorHandle other) {
+  return guarded([&] { mm_out(*self, *other, *out); });
+}
+RL_ABI Status aoti_torch_bmm_out(TensorHandle out, TensorHandle self, TensorHandle other) {
+  return guarded([&] { bmm_out(*self, *other, *out); });
+}
+RL_ABI Status aoti_torch_view_as_real(TensorHandle self, TensorHandle* out) {
+  return guarded([&] { give(out, view_as_real(*self)); });
+}
+RL_ABI Status aoti_torch_view_dtype(TensorHandle self, int32_t dtype, TensorHandle* out) {
+  return guarded([&] { give(out, view(*self, make_dtype(dtype))); });
 }
 RL_ABI Status aoti_torch_zero_(TensorHandle self) {
   return guarded([&] { zero_(*self); });

@@ -7,6 +7,7 @@
 #include "abi/library.h"
 #include "python/accepts.h"
 #include "python/boxed.h"
+#include "python/types.h"
 
 namespace rl::py {
 namespace {
@@ -55,11 +56,12 @@ PyObject* generation(PyObject*, PyObject*) {
   return PyLong_FromUnsignedLongLong(abi::registry_generation());
 }
 
-// _abi_registrations() -> ([(schema, alive)], [(qualified name, key, alive)])
+// _abi_registrations() -> ([(schema, alive, tags)], [(qualified name, key, alive)])
 PyObject* registrations(PyObject*, PyObject*) {
   return guarded([&]() -> PyObject* {
     Ref defined = tuple_of(abi::definitions(), [](const abi::Definition& d) {
-      return Py_BuildValue("(sN)", d.schema.c_str(), PyBool_FromLong(d.alive));
+      Ref tags = tuple_of(d.tags, [](int32_t t) { return PyLong_FromLong(t); });
+      return Py_BuildValue("(sNO)", d.schema.c_str(), PyBool_FromLong(d.alive), tags.get());
     });
     Ref implemented = tuple_of(abi::kernels(), [](const abi::Kernel& k) {
       return Py_BuildValue("(ssN)", k.qualified.c_str(), k.key.c_str(), PyBool_FromLong(k.alive));
@@ -134,6 +136,36 @@ void python_call(const std::string& qualified, Stack& stack) {
   stack = to_stack(r.get());  // always a tuple
 }
 
+// ---- objects in compiled code
+
+void check_object(bool ok, const char* what, void* object) {
+  check_type(ok, what, Py_TYPE(static_cast<PyObject*>(object))->tp_name);
+}
+
+const abi::Objects kObjects = {
+    [](void* o) { return is_tensor(static_cast<PyObject*>(o)); },
+    [](void* o) {
+      check_object(is_tensor(static_cast<PyObject*>(o)),
+                   "torch_tensor_from_pyobject: expected torch.Tensor, got ", o);
+      return tensor_of(static_cast<PyObject*>(o));
+    },
+    [](const Tensor& t) -> void* { return wrap(t); },
+    [](void* o, void* type) {
+      return PyObject_IsInstance(static_cast<PyObject*>(o), static_cast<PyObject*>(type)) == 1;
+    },
+    [](void* o) {
+      check_object(is_dtype(static_cast<PyObject*>(o)),
+                   "torch_dtype_from_pyobject: expected torch.dtype, got ", o);
+      return dtype_of_object(static_cast<PyObject*>(o));
+    },
+    [](DType d) -> void* { return wrap(d); },
+    [](void* o) {
+      check_object(is_device(static_cast<PyObject*>(o)),
+                   "torch_device_from_pyobject: expected torch.device, got ", o);
+      return to_device(static_cast<PyObject*>(o));
+    },
+    [](Device d) -> void* { return wrap(d); }};
+
 // _abi_connect(schema(name) -> text or None, call(name, arguments) -> tuple of results)
 PyObject* connect(PyObject*, PyObject* args) {
   return guarded([&]() -> PyObject* {
@@ -142,6 +174,7 @@ PyObject* connect(PyObject*, PyObject* args) {
     Py_INCREF(call_callback);
     abi::front_end.schema = python_schema;
     abi::front_end.call = python_call;
+    abi::objects = kObjects;
     return none();
   });
 }

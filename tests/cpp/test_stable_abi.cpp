@@ -39,7 +39,7 @@ Tensor numbers() { return tensor_from_ints(std::vector<int64_t>{1, 2, 3, 4}); }
 
 TEST_F(Extension, IsRegistered) {
   std::vector<Definition> all = definitions();
-  ASSERT_EQ(all.size(), 9u);
+  ASSERT_EQ(all.size(), 10u);
   EXPECT_EQ(all[0].qualified, "rlabi::scale");
   EXPECT_EQ(kernels()[0].key, "CPU");
 }

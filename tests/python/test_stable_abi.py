@@ -3,6 +3,7 @@
 torchvision's own tests are at the end, for where it is installed.
 """
 
+import ctypes
 import gc
 import os
 import pathlib
@@ -67,6 +68,24 @@ def test_values(ops):
     # a device is its type in the upper and its index in the lower half; dtypes are ScalarType
     assert ops.codes(torch.device("cuda:1"), torch.float16, "ab") == (0x100000001, 5, "abab")
     assert ops.codes("cpu", torch.bool, "") == (0xFFFFFFFF, 11, "")
+
+
+def test_generators_and_tags(ops):
+    g = torch.Generator().manual_seed(3)
+    x = torch.empty(4)
+    assert ops.drawn(x, g) is not None
+    assert torch.equal(x, torch.rand(4, generator=torch.Generator().manual_seed(3)))
+    assert ops.drawn(torch.empty(2), None).shape == (2,)
+    assert ops.drawn.default.tags == [torch.Tag.pointwise] and ops.scale.default.tags == []
+
+
+def test_objects(ops):
+    library = ctypes.PyDLL(next(p for p in torch.ops.loaded_libraries if p.endswith("ion.so")))
+    x, out = torch.ones(2), ctypes.c_void_p()
+    assert library.rlabi_same_object(ctypes.py_object(x), ctypes.byref(out)) == 0
+    assert out.value == id(x)
+    ctypes.pythonapi.Py_DecRef(ctypes.py_object(x))
+    assert library.rlabi_same_object(ctypes.py_object(3), ctypes.byref(out)) == 1
 
 
 def test_borrowed_memory(ops):

@@ -37,6 +37,12 @@ int32_t torch_delete_list(void*);
 int32_t torch_new_stable_ivalue(Value**);
 int32_t torch_new_string_handle(const char*, size_t, void**);
 int32_t torch_string_c_str(void*, const char**);
+int32_t torch_library_def_with_tags(void*, const char*, const int32_t*, size_t);
+int32_t torch_tag_pointwise();
+int32_t torch_generator_get_device(void*, int32_t*, int32_t*);
+int32_t torch_delete_generator(void*);
+int32_t torch_tensor_from_pyobject(void*, Tensor*);
+int32_t torch_tensor_to_pyobject(Tensor, void*, void**);
 int32_t torch_parallel_for(int64_t, int64_t, int64_t, void (*)(int64_t, int64_t, void*), void*);
 const char* torch_exception_get_what_without_backtrace();
 }
@@ -166,6 +172,18 @@ void codes(Value* stack, uint64_t, uint64_t) {
   stack[2] = bits(out);
 }
 
+// rlabi::drawn(Tensor x, Generator? g) -> Tensor: hands the generator on
+void drawn(Value* stack, uint64_t, uint64_t) {
+  if (auto* g = from<Value*>(stack[1])) {
+    int32_t type = -1, index;
+    check(torch_generator_get_device(from<void*>(*g), &type, &index));
+    if (type != 0) throw std::runtime_error("a generator of another device");
+  }
+  Value call[4] = {stack[0], bits(0.0), bits(1.0), stack[1]};
+  check(torch_call_dispatcher("aten::uniform_", "", call, aoti_torch_abi_version()));
+  stack[0] = call[0];
+}
+
 int deleted = 0;
 float memory[4] = {1, 2, 3, 4};
 // rlabi::borrowed() -> Tensor: memory of the extension
@@ -185,6 +203,19 @@ void fails(Value* stack, uint64_t, uint64_t) {
   check(torch_call_dispatcher("aten::no_such_operator", "", stack, aoti_torch_abi_version()));
 }
 
+}  // namespace
+
+// For ctypes: the object again, through a handle.
+extern "C" int32_t rlabi_same_object(void* object, void** out) {
+  Tensor t;
+  if (torch_tensor_from_pyobject(object, &t)) return 1;
+  int32_t status = torch_tensor_to_pyobject(t, nullptr, out);
+  aoti_torch_delete_tensor_object(t);
+  return status;
+}
+
+namespace {
+
 struct Libraries {
   void *define, *cpu, *all;
   Libraries() {
@@ -199,6 +230,9 @@ struct Libraries {
              "codes(Device d, ScalarType t, str s) -> (int, int, str)", "borrowed() -> Tensor",
              "returned() -> int", "fails(Tensor x) -> Tensor"})
       check(aoti_torch_library_def(define, schema));
+    int32_t tags[1] = {torch_tag_pointwise()};
+    check(torch_library_def_with_tags(define, "drawn(Tensor(a!) x, Generator? g) -> Tensor(a!)",
+                                      tags, 1));
     check(aoti_torch_library_init_impl("rlabi", "CPU", __FILE__, __LINE__, &cpu));
     check(aoti_torch_library_init_impl("rlabi", "CompositeExplicitAutograd", __FILE__, __LINE__,
                                        &all));
@@ -209,6 +243,7 @@ struct Libraries {
     add(cpu, "twice", twice);
     add(cpu, "sums", sums);
     add(cpu, "parts", parts);
+    add(cpu, "drawn", drawn);
     add(all, "same", same);
     add(all, "codes", codes);
     add(all, "borrowed", borrowed);
