@@ -531,10 +531,11 @@ def __getattr__(name):
 
         names = (
             "core cudagraph_unsafe data_dependent_output dynamic_output_shape flexible_layout "
-            "generated inplace_view maybe_aliasing_or_mutating needs_contiguous_strides "
+            "generated inplace inplace_view maybe_aliasing_or_mutating needs_contiguous_strides "
             "needs_exact_strides needs_fixed_stride_order nondeterministic_bitwise "
-            "nondeterministic_seeded pointwise pt2_compliant_tag view_copy"
+            "nondeterministic_seeded out out_variant pointwise pt2_compliant_tag reduction "
+            "view_copy"
         )
-        value = globals()["Tag"] = enum.Enum("Tag", names, module="torch")
+        value = globals()["Tag"] = enum.Enum("Tag", names, module="torch", start=0)
         return value
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
