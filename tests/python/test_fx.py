@@ -430,3 +430,48 @@ def test_nodes_remember_their_place():
     assert 'in forward\n    return x.relu()' in relu.stack_trace
     text = graph.python_code("self", verbose=True).src
     assert "in forward, code: return x.relu()" in text
+
+
+def test_what_dead_code_elimination_keeps():
+    g = fx.Graph()
+    x = g.placeholder("x")
+    impure = [torch.rand, torch.bernoulli, operator.setitem, torch._assert,
+              torch.ops.aten.relu_.default, torch.ops.aten.bernoulli.default]
+    pure = [torch.relu_, operator.iadd, print, F.dropout, torch.ops.aten.relu.default]
+    assert all(g.call_function(f, (x,)).is_impure() for f in impure)
+    assert not any(g.call_function(f, (x,)).is_impure() for f in pure)
+    random = g.call_function(torch.ops.aten.rand.default, ([2],))
+    assert random.is_impure() and not random.is_impure(impure_random=False)
+
+    @fx.has_side_effect
+    def log(x):
+        return x
+
+    assert g.call_function(log, (x,)).is_impure()
+    gm = fx.symbolic_trace(nn.Sequential(nn.Dropout(), nn.ReLU()))
+    assert [n.is_impure() for n in gm.graph.nodes] == [True, False, False, True]
+
+
+def test_graph_modules_inside_others_and_hooks():
+    class Outer(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inner = fx.symbolic_trace(lambda x: x + 1)
+
+        def forward(self, x):
+            return self.inner(x) * 2
+
+    class Leaves(fx.Tracer):
+        def is_leaf_module(self, m, name):
+            return True
+
+    m = Outer()
+    assert "add = x + 1" in fx.symbolic_trace(m).code
+    gm = fx.GraphModule(m, Leaves().trace(m))
+    assert "    class inner(torch.nn.Module):\n        def forward(self, x):\n" in (
+        gm.print_readable(print_output=False))
+    seen = []
+    gm.register_forward_hook(lambda *a: seen.append(a[2].item()))
+    assert gm(torch.ones(1)).item() == 4 and seen == [4]
+    with pytest.raises(AssertionError, match="Expected FunctionType"):
+        fx.symbolic_trace(torch.relu)

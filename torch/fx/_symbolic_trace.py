@@ -371,7 +371,7 @@ class Tracer(TracerBase):
         self.tensor_attrs = {}
         self._collect_tensor_attrs(self.root, [])
         if not isinstance(fn, FunctionType):
-            raise AssertionError("the traced object must be a Python function or a Module")
+            raise AssertionError(f"Expected FunctionType, got {type(fn)}")
         fn_globals = fn.__globals__
         try:
             fn, args = self.create_args_for_root(fn, isinstance(root, torch.nn.Module),

@@ -44,8 +44,11 @@ dtype_abbrs = {
 # Calls that dead code elimination keeps though nothing uses their result.
 _side_effectful_need_to_be_preserved_pre_dispatch = [torch._C._set_grad_enabled]
 _side_effectful_functions = {torch._assert, operator.setitem, torch._C._set_grad_enabled}
-if hasattr(torch, "_assert_async"):
-    _side_effectful_functions.add(torch._assert_async)
+_side_effectful_functions.update(getattr(torch, name) for name in (
+    # These move the random stream on.
+    "bernoulli", "multinomial", "normal", "poisson", "rand", "rand_like", "randint",
+    "randint_like", "randn", "randn_like", "randperm", "_assert_async",
+) if hasattr(torch, name))
 
 
 @compatibility(is_backward_compatible=False)
@@ -425,6 +428,10 @@ class Node(_NodeBase):
         if self.op == "call_function":
             schema = getattr(self.target, "_schema", None)
             if schema is not None and getattr(schema, "is_mutable", False):
+                return True
+            if impure_random and torch.Tag.nondeterministic_seeded in getattr(
+                self.target, "tags", ()
+            ):
                 return True
             return self.target in _side_effectful_functions
         if self.op == "call_method":
