@@ -288,11 +288,14 @@ def _dispatch_key_name(key):
     return _key(key).name
 
 
+_OF_DEVICE = {b.lower(): b for b in _BACKENDS}
+
+
 def _dispatch_key_for_device(device):
-    for b in _BACKENDS:
-        if b.lower() == device:
-            return b
-    raise RuntimeError(f"no dispatch key for device type {device}")
+    key = _OF_DEVICE.get(device)
+    if key is None:
+        raise RuntimeError(f"no dispatch key for device type {device}")
+    return key
 
 
 def _dispatch_is_alias_key(key):

@@ -113,9 +113,9 @@ class Operator:
             fn = fn or self._get(alias)
         return fn
 
-    def _device(self, args):
-        for t in tensors_in(args):
-            return t.device.type
+    def _device(self, args, tensors):
+        if tensors:
+            return tensors[0].device.type
         for argument, value in zip(self.schema.arguments, args):
             if argument.name == "device" and value is not None:
                 return torch.device(value).type
@@ -124,10 +124,11 @@ class Operator:
     # ---- the call
     def call(self, args):
         """`args` in schema order."""
-        device = self._device(args)
+        tensors = list(tensors_in(args))
+        device = self._device(args, tensors)
         backend = _dispatch._dispatch_key_for_device(device)
-        if not _dispatch._is_excluded("Python"):
-            for t in tensors_in(args):
+        if self.torch_dispatch and not _dispatch._is_excluded("Python"):
+            for t in tensors:
                 rule = self.torch_dispatch.get(type(t))
                 if rule is not None:
                     return self._by_rule(rule, type(t), args)
@@ -139,7 +140,7 @@ class Operator:
             fn = self.find("Autograd" + backend)
             if fn is not None:
                 return self._apply(fn, args)
-            if torch.is_grad_enabled() and any(t.requires_grad for t in tensors_in(args)):
+            if torch.is_grad_enabled() and any(t.requires_grad for t in tensors):
                 return self._recorded(args, backend)
         return self.below_autograd(args, backend)
 
@@ -180,7 +181,9 @@ class Operator:
         return tuple(result) if len(returns) > 1 else result
 
     def below_autograd(self, args, backend=None):
-        backend = backend or _dispatch._dispatch_key_for_device(self._device(args))
+        if backend is None:
+            device = self._device(args, list(tensors_in(args)))
+            backend = _dispatch._dispatch_key_for_device(device)
         fn = self.find(backend)
         if self.custom is not None and backend == "Meta" and self._get("Meta") is None:
             raise self.custom._no_fake()

@@ -15,15 +15,13 @@ _OVERLOAD_DEFAULT = "default"
 
 def _overriding(args, kwargs):
     """The arguments with a ``__torch_function__`` of their own."""
-    from torch import overrides
-
     values = []
     for v in (*args, *kwargs.values()):
         if isinstance(v, (list, tuple)):
             values.extend(v)
         else:
             values.append(v)
-    return tuple(values) if overrides.has_torch_function(tuple(values)) else ()
+    return tuple(values) if _C._has_torch_function(tuple(values)) else ()
 
 
 class OpOverload:

@@ -228,6 +228,12 @@ std::vector<Kernel> kernels() {
   return {r.kernels.begin(), r.kernels.end()};
 }
 
+BoxedKernel kernel_at(size_t number) {
+  auto& r = registry();
+  std::lock_guard lock(r.mutex);
+  return number < r.kernels.size() && r.kernels[number].alive ? r.kernels[number].run : nullptr;
+}
+
 void run_kernel(const Schema& schema, BoxedKernel kernel, Stack& stack) {
   size_t inputs = schema.arguments.size(), outputs = schema.returns.size();
   check(stack.size() == inputs, schema.qualified(), ": expected ", int64_t(inputs),

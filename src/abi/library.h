@@ -25,6 +25,7 @@ struct Kernel {
 uint64_t registry_generation();
 std::vector<Definition> definitions();
 std::vector<Kernel> kernels();
+BoxedKernel kernel_at(size_t number);  // of kernels(); null if its library is gone
 
 // Runs a kernel: arguments in schema order, then its results.
 void run_kernel(const Schema& schema, BoxedKernel kernel, Stack& stack);

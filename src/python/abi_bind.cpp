@@ -85,14 +85,13 @@ PyObject* run_kernel(PyObject*, PyObject* args) {
     PyObject *schema_text, *arguments;
     if (!PyArg_ParseTuple(args, "nUO!", &number, &schema_text, &PyTuple_Type, &arguments))
       throw_python_error();
-    std::vector<abi::Kernel> kernels = abi::kernels();
-    check(number >= 0 && size_t(number) < kernels.size() && kernels[size_t(number)].alive,
-          "the library of this kernel is gone");
+    abi::BoxedKernel kernel = abi::kernel_at(size_t(number));
+    check(kernel, "the library of this kernel is gone");
     const abi::Schema& schema = known_schema(to_str(schema_text));
     Stack stack = to_stack(arguments);
     {
       GilRelease unlocked;
-      abi::run_kernel(schema, kernels[size_t(number)].run, stack);
+      abi::run_kernel(schema, kernel, stack);
     }
     return from_stack(stack);
   });
