@@ -154,7 +154,9 @@ void accumulate(Tensor& have, Tensor&& g) {
       return;
     }
   }
-  have = engine_ops::add(have, g);
+  // Of two sparse gradients, the elements of the later one come first.
+  const bool sparse = have.is_sparse() && g.is_sparse();
+  have = sparse ? engine_ops::add(g, have) : engine_ops::add(have, g);
 }
 }  // namespace
 

@@ -209,6 +209,14 @@ def test_shape_functions():
         torch.cat([s, a])
 
 
+def test_complex_parts_and_new():
+    z = (dense() + 1j * dense()).to_sparse()
+    assert torch.equal(z.real.to_dense(), dense()) and torch.equal(z.imag.to_dense(), dense())
+    assert torch.equal(z.abs().to_dense(), (dense() + 1j * dense()).abs())
+    assert torch.equal(z.H.to_dense(), (dense() - 1j * dense()).t())
+    assert z.new_zeros(4, 5).is_sparse and z.new_zeros(4, 5).shape == (4, 5)
+
+
 def test_reductions():
     a = dense()
     s = a.to_sparse()

@@ -111,6 +111,17 @@ Tensor sparse_linear(const Tensor& input, const Tensor& weight, const Tensor& bi
 
 Tensor sparse_square(const Tensor& self) { return rl::pow(self, wrapped_number(Scalar(2))); }
 
+Tensor sparse_new_zeros(const Tensor& self, IntRef size, std::optional<DType> dtype,
+                        std::optional<Device> device) {
+  check_implemented(!device || device->is_cpu(), "sparse tensors are not implemented on ",
+                    device.value_or(Device()));
+  return rl::_sparse_empty(size, dtype.value_or(self.dtype()), self.layout());
+}
+Tensor sparse_new_empty(const Tensor& self, IntRef size, std::optional<DType> dtype,
+                        std::optional<Device> device) {
+  return sparse_new_zeros(self, size, dtype, device);
+}
+
 Tensor smm(const Tensor& self, const Tensor& mat2) {
   const Tensor none = sparse::empty_coo({self.size(0), mat2.size(1)}, 2, self.dtype(),
                                         self.device());

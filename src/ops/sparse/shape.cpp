@@ -8,6 +8,7 @@
 
 namespace rl::native {
 Tensor index_select(const Tensor& self, int64_t dim, const Tensor& index);
+Tensor view_as_real(const Tensor& self);
 }
 
 namespace rl::sparse {
@@ -142,6 +143,15 @@ Tensor unsqueeze(const Tensor& self, int64_t dim) {
   index.insert(index.begin() + d * n, size_t(n), 0);
   return make_coo(from_numbers(index, {s.sparse_dim + 1, n}, DType::Int64, self.device()), s.values,
                   sizes, false);
+}
+
+Tensor view_as_real(const Tensor& self) {
+  check_implemented(self.is_sparse(), "Could not run 'aten::view_as_real' with arguments from the "
+                    "'SparseCsrCPU' backend.");
+  const SparseImpl& s = sparse_impl(self);
+  Dims sizes(s.sizes);
+  sizes.push_back(2);
+  return make_coo(s.indices, native::view_as_real(s.values), sizes, s.coalesced);
 }
 
 static Tensor select_batch(const Tensor& self, int64_t dim, int64_t index) {
