@@ -355,6 +355,9 @@ def test_gradcheck_of_sparse_inputs(to):
     assert check(torch.sparse.mm, (x, m), masked=True)
     assert not check(torch.sparse.mm, (x, m), raise_exception=False)
     assert check(lambda t: t.to_dense(masked_grad=False), (x,), masked=False)
+    twice = torch.autograd.gradgradcheck
+    assert twice(torch.sparse.mm, (x, m), masked=True)
+    assert twice(lambda t: (t * t).to_dense(), (x,), masked=True)
     with pytest.raises(ValueError, match="Sparse output is not supported at gradcheck yet"):
         check(lambda t: t * 2, (x,), masked=True)
 

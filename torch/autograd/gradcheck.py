@@ -539,6 +539,16 @@ def _gradcheck(func, inputs, cfg):
     return True
 
 
+def _of_strided(func, inputs, masked):
+    """Functions of sparse tensors are checked as functions of their elements."""
+    given = inputs if isinstance(inputs, (list, tuple)) else [inputs]
+    if all(not isinstance(x, torch.Tensor) or x.layout is torch.strided for x in given):
+        return func, inputs
+    from torch.sparse._gradcheck import dense_problem
+
+    return dense_problem(func, inputs, bool(masked))
+
+
 def gradcheck(func, inputs, *, eps=1e-6, atol=1e-5, rtol=1e-3, raise_exception=True, nondet_tol=0.0,
               check_undefined_grad=True, check_grad_dtypes=False, check_batched_grad=False,
               check_batched_forward_grad=False, check_forward_ad=False, check_backward_ad=True,
@@ -579,13 +589,8 @@ def gradcheck(func, inputs, *, eps=1e-6, atol=1e-5, rtol=1e-3, raise_exception=T
         raise AssertionError(
             "Setting check_batched_forward_grad=True requires check_forward_ad to be " "True"
         )
-    if any(isinstance(x, torch.Tensor) and x.layout is not torch.strided
-           for x in (inputs if isinstance(inputs, (list, tuple)) else [inputs])):
-        from torch.sparse._gradcheck import dense_problem
-
-        func, inputs = dense_problem(func, inputs, bool(masked))
-    cfg = _Config(**{k: v for k, v in locals().items()
-                     if k not in ("func", "inputs", "dense_problem")})
+    func, inputs = _of_strided(func, inputs, masked)
+    cfg = _Config(**{k: v for k, v in locals().items() if k not in ("func", "inputs")})
     if not raise_exception:
         try:
             return _gradcheck(func, inputs, cfg)
@@ -624,7 +629,7 @@ def gradgradcheck(func, inputs, grad_outputs=None, *, eps=1e-6, atol=1e-5, rtol=
         raise AssertionError(
             "Expected at least one of check_fwd_over_rev or check_rev_over_rev to be " "True"
         )
-    inputs = _as_tuple(inputs)
+    func, inputs = _of_strided(func, _as_tuple(inputs), masked)
     if not _diff_inputs(inputs):
         raise ValueError(
             "gradcheck expects at least one input tensor to require gradient, but none of "

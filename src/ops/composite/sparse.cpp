@@ -27,6 +27,8 @@ Tensor to_dense(const Tensor& self, std::optional<DType> dtype, std::optional<bo
 // ---- gradients
 Tensor _sparse_values_grad(const Tensor& grad, const Tensor& indices, IntRef size) {
   const int64_t sparse_dim = indices.size(0);
+  if (is_sparse_kind(grad) && grad->requires_grad)  // reading values would lose its history
+    return rl::_sparse_values_grad(rl::to_dense(grad), indices, size);
   if (is_sparse_kind(grad)) {
     Dims shape{indices.size(1)};
     for (size_t d = size_t(sparse_dim); d < size.size(); ++d) shape.push_back(size[d]);
@@ -66,7 +68,7 @@ Tensor _sparse_gradient(const Tensor& grad, const Tensor& like, std::optional<bo
 
 Tensor _sparse_gradient_values(const Tensor& grad, const Tensor& like) {
   const Tensor g = rl::_sparse_gradient(grad, like, true);
-  return g.is_sparse() ? rl::_values(g) : rl::values(g);
+  return g.is_sparse() && !sparse_impl(g).coalesced ? rl::_values(g) : rl::values(g);
 }
 
 Tensor _sparse_layout_grad(const Tensor& grad, const Tensor& like, std::optional<Layout> layout) {
