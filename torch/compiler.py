@@ -93,7 +93,7 @@ def nonstrict_trace(traceable_fn):
     return traceable_fn
 
 
-def nested_compile_region(fn=None, options=None):
+def nested_compile_region(fn=None, *, options=None, max_reuse_entries=8, reuse_hash_fn=None):
     return fn if fn is not None else (lambda f: f)
 
 
@@ -170,17 +170,21 @@ def load_cache_artifacts(serialized_artifacts):
     return None
 
 
-def _keep(guards):
-    return [True] * len(guards)
+def keep_portable_guards_unsafe(guard_entries):
+    return [True] * len(guard_entries)
 
 
-keep_portable_guards_unsafe = keep_tensor_guards_unsafe = _keep
-skip_guard_on_inbuilt_nn_modules_unsafe = skip_guard_on_all_nn_modules_unsafe = _keep
-skip_guard_on_globals_unsafe = _keep
+def keep_tensor_guards_unsafe(guard_entries, keep_parameters=False):
+    return [True] * len(guard_entries)
 
 
-def skip_all_guards_unsafe(guards):
-    return [False] * len(guards)
+skip_guard_on_inbuilt_nn_modules_unsafe = skip_guard_on_all_nn_modules_unsafe = (
+    keep_portable_guards_unsafe)
+skip_guard_on_globals_unsafe = keep_portable_guards_unsafe
+
+
+def skip_all_guards_unsafe(guard_entries):
+    return [False] * len(guard_entries)
 
 
 def load_compiled_function(file, *, f_globals=None, external_data=None):
