@@ -159,7 +159,8 @@ for _module, _names in {
     "torch._dispatch": "DispatchKey DispatchKeySet ExcludeDispatchKeyGuard "
     "_ExcludeDispatchKeyGuard _IncludeDispatchKeyGuard _ForceDispatchKeyGuard "
     "_AutoDispatchBelowAutograd _AutoDispatchBelowADInplaceOrView _parse_dispatch_key",
-    "torch._op_schema": "parse_schema FunctionSchema Argument",
+    "torch._op_schema": "parse_schema FunctionSchema Argument _get_schema "
+    "_jit_get_schemas_for_operator _jit_get_all_schemas",
 }.items():
     for _name in _names.split():
         _EXTENSION_NAMES[_name] = _module

@@ -280,3 +280,29 @@ def parse(text):
 
 
 parse_schema = parse
+
+
+def _get_schema(name, overload):
+    """The schema of an operator: ``_get_schema("aten::add", "Tensor")``."""
+    from torch import _ops
+
+    return _ops._find_overload(name, overload)._schema
+
+
+def _jit_get_schemas_for_operator(name):
+    """The schemas of all overloads of a qualified name."""
+    from torch import _ops
+
+    try:
+        packet = _ops._find_packet(name)
+    except AttributeError:
+        return []
+    return list(packet._schemas.values())
+
+
+def _jit_get_all_schemas():
+    """The schemas of all operators."""
+    from torch import _operators
+
+    core = [parse(_C._public_schema(_C._find_op(n, o))) for n, o in _C._all_ops()]
+    return core + [_operators.lookup(n).schema for n in _operators.names()]

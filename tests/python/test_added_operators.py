@@ -286,3 +286,20 @@ def test_first_interface():
     assert x.grad.item() == 12
     with pytest.raises(ValueError, match="reserved namespace"):
         _custom_ops.custom_op("aten::x")
+
+
+def test_names_that_packages_import():
+    from torch._library.custom_ops import CustomOpDef
+    from torch._library.utils import lookup_op, mutates_and_returns_first_arg, parse_namespace
+
+    @torch.library.custom_op("rlkeys4::plus", mutates_args=())
+    def plus(x: Tensor) -> Tensor:
+        return x + 1
+
+    assert isinstance(plus, CustomOpDef) and parse_namespace("a::b") == ("a", "b")
+    assert lookup_op("rlkeys4::plus") is torch.ops.rlkeys4.plus.default
+    assert mutates_and_returns_first_arg(torch.ops.aten.add_.Tensor)
+    assert not mutates_and_returns_first_arg(torch.ops.aten.add.Tensor)
+    assert str(torch._C._get_schema("aten::relu", "")) == "aten::relu(Tensor self) -> Tensor"
+    assert len(torch._C._jit_get_schemas_for_operator("aten::sin")) == 2
+    assert "rlkeys4::plus" in {s.name for s in torch._C._jit_get_all_schemas()}
