@@ -72,6 +72,7 @@ for _module, _names in {
     "cudnn_is_acceptable is_autocast_ipu_enabled qscheme result_type "
     "per_tensor_affine per_channel_affine per_tensor_symmetric per_channel_symmetric "
     "per_channel_affine_float_qparams _assert",
+    "torch._archive_files": "PyTorchFileReader",
     "torch._checks": "_assert_async _check _check_index _check_is_size _check_not_implemented "
     "_check_tensor_all _check_tensor_all_with _check_type _check_value _check_with "
     "_shape_as_tensor",
@@ -145,6 +146,8 @@ def __getattr__(name):
         value = _import("torch.storage")._legacy_class("FloatStorage")
     elif name in _C_NAMES:
         value = getattr(_C, name)
+    elif name == "_grouped_mm":
+        value = _import("torch._grouped_mm").grouped_mm
     elif name.startswith("_foreach_"):
         value = getattr(_import("torch._foreach"), name)
     else:

@@ -269,7 +269,7 @@ def numpy(self, *, force=False):
             f"can't convert {self.device} device type tensor to numpy. Use Tensor.cpu() to copy "
             "the tensor to host memory first."
         )
-    if self.requires_grad and not force:
+    if self.requires_grad and not force and torch.is_grad_enabled():
         raise RuntimeError(
             "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
         )

@@ -2,6 +2,8 @@
 #include "core/file_storage.h"
 #include "core/op.h"
 #include "gen/ops/create.h"
+#include "gen/ops/reduce.h"
+#include "gen/ops/views.h"
 
 namespace rl::abi {
 namespace {
@@ -46,6 +48,26 @@ Tensor from_file(std::string_view name, std::optional<bool> shared, std::optiona
   return Tensor(std::move(impl));
 }
 
+Tensor alias_of(const Tensor& self) { return rl::_alias(self); }
+Tensor lift(const Tensor& self) { return self; }
+Tensor pinned(const Tensor&, std::optional<Device>) {
+  fail("Cannot access accelerator device when none is available.");
+}
+Tensor is_all_true(const Tensor& self) {
+  check(self.dtype() == DType::Bool, "_is_all_true: expected a tensor of bool");
+  return rl::all(self);
+}
+Tensor is_any_true(const Tensor& self) {
+  check(self.dtype() == DType::Bool, "_is_any_true: expected a tensor of bool");
+  return rl::any(self);
+}
+Tensor all_dim(const Tensor& self, int64_t dim, bool keepdim) {
+  return rl::all(self, IntRef(&dim, 1), keepdim);
+}
+Tensor any_dim(const Tensor& self, int64_t dim, bool keepdim) {
+  return rl::any(self, IntRef(&dim, 1), keepdim);
+}
+
 constexpr OpInfo composite(const char* name, const char* overload, const char* schema,
                            void (*boxed)(Stack&), uint8_t arguments) {
   return {name, overload, schema, boxed, arguments, 1, true, false, false, false, false,
@@ -53,6 +75,19 @@ constexpr OpInfo composite(const char* name, const char* overload, const char* s
 }
 
 const OpInfo kOps[] = {
+    composite("alias", "", "alias(Tensor(a) self) -> Tensor(a)", Boxed<&alias_of>::call, 1),
+    composite("lift", "", "lift(Tensor self) -> Tensor", Boxed<&lift>::call, 1),
+    composite("lift_fresh", "", "lift_fresh(Tensor(a) self) -> Tensor(a)", Boxed<&lift>::call, 1),
+    composite("_pin_memory", "", "_pin_memory(Tensor self, device? device=None) -> Tensor",
+              Boxed<&pinned>::call, 2),
+    composite("_is_all_true", "", "_is_all_true(Tensor self) -> Tensor",
+              Boxed<&is_all_true>::call, 1),
+    composite("_is_any_true", "", "_is_any_true(Tensor self) -> Tensor",
+              Boxed<&is_any_true>::call, 1),
+    composite("all", "dim", "all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor",
+              Boxed<&all_dim>::call, 3),
+    composite("any", "dim", "any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor",
+              Boxed<&any_dim>::call, 3),
     composite("to", "dtype_layout",
               "to.dtype_layout(Tensor(a) self, *, dtype? dtype=None, device? device=None, bool "
               "non_blocking=False, bool copy=False, memory_format? memory_format=None) -> "

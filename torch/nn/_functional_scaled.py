@@ -4,6 +4,7 @@ from enum import Enum
 
 import torch
 
+from torch._grouped_mm import grouped_mm  # noqa: F401
 from torch.nn.functional import _op
 
 
@@ -32,11 +33,6 @@ def _listed(value):
 
 def _numbers(value):
     return [v.value for v in _listed(value)]
-
-
-def grouped_mm(mat_a, mat_b, *, offs=None, bias=None, out_dtype=None):
-    """Products of groups of matrices; `offs` holds the ends of the groups of a 2-d operand."""
-    return _op._grouped_mm(mat_a, mat_b, offs=offs, bias=bias, out_dtype=out_dtype)
 
 
 def scaled_mm(mat_a, mat_b, scale_a, scale_recipe_a, scale_b, scale_recipe_b, swizzle_a=None,
