@@ -147,7 +147,7 @@ def __getattr__(name):
     elif name in _C_NAMES:
         value = getattr(_C, name)
     elif name == "_grouped_mm":
-        value = _import("torch._grouped_mm").grouped_mm
+        value = _import("torch._grouped").grouped_mm
     elif name.startswith("_foreach_"):
         value = getattr(_import("torch._foreach"), name)
     else:

@@ -127,3 +127,58 @@ def test_in_place_functions():
     assert torch.fill_(x, 3) is x and x.tolist() == [3, 3]
     assert torch.zero_(x) is x and x.tolist() == [0, 0]
     assert torch.ldexp_(torch.ones(2), torch.tensor([1, 2])).tolist() == [2, 4]
+
+
+def test_operators_that_only_callers_by_name_need():
+    aten = torch.ops.aten
+    x = torch.arange(3.0)
+    assert aten.alias.default(x).data_ptr() == x.data_ptr() and aten.lift_fresh(x) is x
+    assert aten._is_all_true(x < 5).item() and not aten._is_any_true(x > 5).item()
+    assert aten.any.dim(torch.tensor([[True, False]]), 0).tolist() == [True, False]
+    with pytest.raises(RuntimeError, match="no accelerator|none is available"):
+        aten._pin_memory(x)
+
+
+def test_numpy_of_what_requires_grad():
+    numpy = pytest.importorskip("numpy")
+    p = torch.ones(2, requires_grad=True)
+    with pytest.raises(RuntimeError, match="requires grad"):
+        p.numpy()
+    with torch.no_grad():
+        assert p.numpy().tolist() == [1, 1] and numpy.asarray(p).sum() == 2
+
+
+def test_file_reader(tmp_path):
+    torch.save({"a": torch.arange(4.0)}, tmp_path / "x.pt")
+    reader = torch.PyTorchFileReader(str(tmp_path / "x.pt"))
+    assert {"data.pkl", "data/0", "version"} <= set(reader.get_all_records())
+    assert reader.has_record("data/0") and reader.get_record_size("data/0") == 16
+    t = reader.get_storage_from_record("data/0", 4, torch.float32)
+    assert torch.tensor([], dtype=torch.float32).set_(t.untyped_storage()).tolist() == [0, 1, 2, 3]
+    with pytest.raises(RuntimeError, match="failed locating file x: file not found"):
+        reader.get_record("x")
+
+
+def test_grouped_products():
+    a = torch.arange(64.0).reshape(8, 8).requires_grad_()
+    b = (torch.arange(192.0).reshape(3, 8, 8) / 100).requires_grad_()
+    offs = torch.tensor([2, 5, 8], dtype=torch.int32)
+    out = torch.nn.functional.grouped_mm(a, b, offs=offs)
+    expected = torch.cat([a[:2] @ b[0], a[2:5] @ b[1], a[5:] @ b[2]])
+    assert torch.equal(out, expected)
+    out.sum().backward()
+    assert a.grad.shape == a.shape and b.grad[1, 0, 0] == a[2:5, 0].sum()
+    assert torch._grouped_mm(torch.ones(4, 8), torch.ones(8, 8), offs=offs).shape == (3, 4, 8)
+    for call, message in [
+        (lambda: torch._grouped_mm(a, b), "Have to provide offsets"),
+        (lambda: torch._grouped_mm(a, b[:2], offs=offs), "batch sizes have to match"),
+        (lambda: torch._grouped_mm(a, b, offs=offs.long()), "Offsets have to be int32"),
+        (lambda: torch._grouped_mm(a.double(), b.double(), offs=offs), "got Double"),
+        (lambda: torch._grouped_mm(a[:, :6], b[:, :6], offs=offs), None),
+        (lambda: torch._grouped_mm(torch.ones(8, 6), b[:, :6], offs=offs), "multiple of 16"),
+    ]:
+        if message is None:
+            call()
+            continue
+        with pytest.raises(RuntimeError, match=message):
+            call()

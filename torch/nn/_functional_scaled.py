@@ -4,7 +4,7 @@ from enum import Enum
 
 import torch
 
-from torch._grouped_mm import grouped_mm  # noqa: F401
+from torch._grouped import grouped_mm  # noqa: F401
 from torch.nn.functional import _op
 
 
