@@ -475,3 +475,34 @@ def test_graph_modules_inside_others_and_hooks():
     assert gm(torch.ones(1)).item() == 4 and seen == [4]
     with pytest.raises(AssertionError, match="Expected FunctionType"):
         fx.symbolic_trace(torch.relu)
+
+
+def test_partitions_of_what_a_backend_supports():
+    from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
+    from torch.fx.passes.operator_support import create_op_support
+
+    supported = create_op_support(lambda modules, node: node.op == "call_function" and (
+        node.target in (operator.add, operator.mul, torch.relu)))
+
+    def f(a, b):
+        c = a + b
+        return torch.relu((c * 2).sin()) + c
+
+    gm = fx.symbolic_trace(f)
+    partitioner = CapabilityBasedPartitioner(gm, supported)
+    parts = partitioner.propose_partitions()
+    assert [sorted(n.name for n in p.nodes) for p in parts] == [["add_1", "relu"], ["add", "mul"]]
+    fused = partitioner.fuse_partitions(parts)
+    assert [line.strip() for line in fused.code.strip().split("\n")[1:]] == [
+        "fused_1 = self.fused_1(a, b);  a = b = None", "getitem = fused_1[0]",
+        "getitem_1 = fused_1[1];  fused_1 = None", "sin = getitem_1.sin();  getitem_1 = None",
+        "fused_0 = self.fused_0(sin, getitem);  sin = getitem = None", "return fused_0"]
+    x, y = torch.randn(3), torch.randn(3)
+    assert torch.equal(fused(x, y), f(x, y))
+    # A part may not be left and entered again.
+    gm = fx.symbolic_trace(lambda a, b: (a + b) * 2 + torch.sin(a + b))
+    parts = CapabilityBasedPartitioner(gm, supported, True).propose_partitions()
+    assert len(parts) >= 1
+    assert torch.allclose(
+        CapabilityBasedPartitioner(gm, supported, True).partition_and_fuse()(x, y),
+        (x + y) * 2 + torch.sin(x + y))

@@ -1,1 +1,1 @@
-"""What passes are made of: `pass_base`, `pass_manager`."""
+"""What passes are made of: `pass_base`, `pass_manager`, `partitioner`."""
