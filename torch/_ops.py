@@ -14,14 +14,17 @@ _OVERLOAD_DEFAULT = "default"
 
 
 def _overriding(args, kwargs):
-    """The arguments with a ``__torch_function__`` of their own."""
+    """The arguments with a ``__torch_function__`` of their own; None if nothing takes over."""
     values = []
     for v in (*args, *kwargs.values()):
         if isinstance(v, (list, tuple)):
             values.extend(v)
         else:
             values.append(v)
-    return tuple(values) if _C._has_torch_function(tuple(values)) else ()
+    if not _C._has_torch_function(tuple(values)):
+        return None
+    return tuple(v for v in values
+                 if type(v) is not _C.Tensor and hasattr(type(v), "__torch_function__"))
 
 
 class OpOverload:
@@ -117,7 +120,7 @@ class OpOverload:
 
     def __call__(self, /, *args, **kwargs):
         overriding = _overriding(args, kwargs)
-        if overriding:
+        if overriding is not None:
             from torch.overrides import handle_torch_function
 
             return handle_torch_function(self, overriding, *args, **kwargs)
@@ -200,7 +203,7 @@ class OpOverloadPacket:
 
     def __call__(self, /, *args, **kwargs):
         overriding = _overriding(args, kwargs)
-        if overriding:
+        if overriding is not None:
             from torch.overrides import handle_torch_function
 
             return handle_torch_function(self, overriding, *args, **kwargs)

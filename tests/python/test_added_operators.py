@@ -303,3 +303,22 @@ def test_names_that_packages_import():
     assert str(torch._C._get_schema("aten::relu", "")) == "aten::relu(Tensor self) -> Tensor"
     assert len(torch._C._jit_get_schemas_for_operator("aten::sin")) == 2
     assert "rlkeys4::plus" in {s.name for s in torch._C._jit_get_all_schemas()}
+
+
+def test_tensor_classes_take_calls_over(lib):
+    seen = []
+
+    class Watched(torch.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            seen.append((str(func), [t.__name__ for t in types]))
+            return super().__torch_function__(func, types, args, kwargs or {})
+
+    lib.define("join(Tensor[] xs, Tensor y) -> Tensor")
+    lib.impl("join", lambda xs, y: torch.cat([*xs, y]), "CPU")
+    x = torch.ones(1).as_subclass(Watched)
+    y = torch.ops.rlkeys.join([torch.ones(1), x], torch.zeros(1))
+    assert type(y) is Watched and y.tolist() == [1, 1, 0]
+    assert seen[0] == ("rlkeys.join", ["Watched"])
+    seen.clear()
+    assert type(torch.ops.aten.sin(x)) is Watched and seen[0] == ("aten.sin", ["Watched"])
