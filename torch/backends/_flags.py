@@ -11,7 +11,8 @@ class Settings(types.ModuleType):
     _known = {}
 
     def __setattr__(self, name, value):
-        if not name.startswith("_") and name not in self._known and name not in self.__dict__:
+        is_new = name not in self._known and name not in self.__dict__
+        if is_new and not name.startswith("_") and not isinstance(value, types.ModuleType):
             raise RuntimeError(f"unknown setting {self.__name__}.{name}")
         super().__setattr__(name, value)
 

@@ -37,3 +37,11 @@ def flags(enabled=False, benchmark=False, benchmark_limit=10, deterministic=Fals
     return _flags(enabled=enabled, benchmark=benchmark, benchmark_limit=benchmark_limit,
                   deterministic=deterministic, allow_tf32=allow_tf32,
                   fp32_precision=fp32_precision, depthwise_kernel=depthwise_kernel)
+
+
+def __getattr__(name):
+    if name == "rnn":
+        from importlib import import_module
+
+        return import_module("torch.backends.cudnn.rnn")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
