@@ -191,7 +191,6 @@ def _deserialize_graph_module(forward, body, graph_module_cls=None):
 
     _CodeOnlyModule.forward = forward
     tracer_cls = body.get("_tracer_cls") or Tracer
-    class_name = body.pop("_graphmodule_cls_name", "GraphModule")
 
     class KeepModules(tracer_cls):
         def is_leaf_module(self, m, module_qualified_name):
@@ -203,7 +202,7 @@ def _deserialize_graph_module(forward, body, graph_module_cls=None):
     graph._tracer_cls = tracer_cls
     if graph_module_cls is None:
         graph_module_cls = GraphModule
-    gm = graph_module_cls(com, graph, class_name=class_name)
+    gm = graph_module_cls(com, graph, class_name="GraphModule")
     for key, value in body.items():  # what the constructor does not set
         if not hasattr(gm, key):
             setattr(gm, key, value)
@@ -228,8 +227,8 @@ class _WrappedCall:
             raise AssertionError("the frame has no line number")
         line = f"{lines[lineno - 1] if lineno <= len(lines) else ''}"
         before = "".join(lines[max(lineno - 2, 0):lineno - 1])
-        after = "".join(lines[lineno:lineno + 2])
-        mark = "~" * len(line) + "~~~ <--- HERE"
+        after = "\n".join(lines[lineno:lineno + 2]) + "\n"
+        mark = "~" * len(line.strip()) + "~~~ <--- HERE"
         return "\n".join([
             traceback.format_exc(),
             f"Call using an FX-traced Module, line {lineno} of the traced Module's generated "
@@ -478,7 +477,6 @@ class GraphModule(torch.nn.Module):
         code = self.recompile()
         imports = _format_import_block(code.globals)
         del state["_graph"]
-        state["_graphmodule_cls_name"] = self.__class__.__name__
         return reduce_graph_module, (state, imports)
 
     def __reduce_package__(self, exporter):
