@@ -30,9 +30,10 @@ if(RL_SANITIZE)
   target_compile_options(rl_common INTERFACE -fsanitize=${RL_SANITIZE} -fno-omit-frame-pointer -g1
                          -DRL_SANITIZE=1)
   target_link_options(rl_common INTERFACE -fsanitize=${RL_SANITIZE})
-  # -O1 after the level of the build type and of the kernels: checks dominate, and it compiles in
-  # half the time. UBSAN_OPTIONS says whether a report ends the process.
-  target_compile_options(rl_common INTERFACE -O1 -fno-sanitize=vptr)
+  # Checks dominate the time of a run, so the code is hardly optimised and compiles in half the
+  # time. UBSAN_OPTIONS says whether a report ends the process.
+  set(CMAKE_CXX_FLAGS_RELEASE "-O0")
+  target_compile_options(rl_common INTERFACE -fno-sanitize=vptr)
 endif()
 
 find_program(RL_LLD ld.lld)

@@ -32,6 +32,10 @@ file(GLOB kernel_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/kernels/cpu/*
 set(RL_KERNEL_OBJECTS "")
 set(RL_KERNEL_TARGETS "")
 
+set(level -O3)
+if(RL_SANITIZE)
+  set(level -O1)
+endif()
 function(add_kernels isa)
   set(sources ${kernel_sources} ${RL_GEN_KERNELS})
   if(NOT sources)
@@ -42,7 +46,7 @@ function(add_kernels isa)
   target_link_libraries(${target} PRIVATE rl_common)
   # AVX-512 code is compiled for whole 512-bit registers: Zen 4 and later run them without a
   # frequency penalty, and the vector types in vec.h are that wide.
-  target_compile_options(${target} PRIVATE -march=x86-64-${isa} -O3 -fno-trapping-math
+  target_compile_options(${target} PRIVATE -march=x86-64-${isa} ${level} -fno-trapping-math
     -Wno-psabi $<$<STREQUAL:${isa},v4>:-mprefer-vector-width=512>)
   target_compile_definitions(${target} PRIVATE RL_ISA=${isa})
   add_dependencies(${target} rl_codegen)

@@ -252,7 +252,9 @@ class FunctionSchema:
 
     @staticmethod
     def _spread(a, value):
-        """One number where a list of N is wanted stands for N of them."""
+        """One number where a list of N is wanted stands for N of them, a name for a device."""
+        if isinstance(value, (str, int)) and a.type.rstrip("?").lower() == "device":
+            return torch.device(value)
         if a.N is not None and not isinstance(value, (list, tuple)) and value is not None:
             return [value] * max(a.N, 1)
         return value

@@ -216,10 +216,32 @@ size_t real_size(void* p, size_t size) {
   return size;
 }
 
+// RL_GUARD_MEMORY=1, for tests: every block ends at a page that nobody may touch, and a freed block
+// is unmapped, so that a read or a write outside of it ends the process there and then.
+const bool g_guard = std::getenv("RL_GUARD_MEMORY") != nullptr;
+constexpr size_t kPage = 4096, kGuardAlign = 8;
+
+[[gnu::noinline]] void* guarded_alloc(size_t nbytes) {
+  const size_t size = round_up(nbytes, kPage);
+  void* raw = mmap(nullptr, size + kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+                   0);
+  if (raw == MAP_FAILED) out_of_memory(nbytes);
+  char* end = static_cast<char*>(raw) + size;
+  mprotect(end, kPage, PROT_NONE);
+  return end - round_up(nbytes, kGuardAlign);
+}
+
+[[gnu::noinline]] void guarded_free(void* p, size_t nbytes) {
+  char* end = static_cast<char*>(p) + round_up(nbytes, kGuardAlign);
+  const size_t size = round_up(nbytes, kPage);
+  munmap(end - size, size + kPage);
+}
+
 }  // namespace
 
 void* cpu_alloc(size_t nbytes) {
   if (nbytes > (size_t(1) << 47)) out_of_memory(nbytes);
+  if (g_guard) [[unlikely]] return guarded_alloc(nbytes);
   const size_t size = class_size(nbytes);
   if (size <= kSmallMax) {
     const size_t c = size / kAlign - 1;
@@ -237,6 +259,7 @@ void* cpu_alloc(size_t nbytes) {
 
 void cpu_free(void* p, size_t nbytes) {
   if (!p) return;
+  if (g_guard) [[unlikely]] return guarded_free(p, nbytes);
   const size_t size = class_size(nbytes);
   if (size <= kSmallMax) {
     const size_t c = size / kAlign - 1;

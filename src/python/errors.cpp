@@ -2,6 +2,8 @@
 #include <unistd.h>
 
 #include <new>
+#include <stdexcept>
+#include <variant>
 
 #include "base/long_work.h"
 #include "base/warn.h"
@@ -54,6 +56,8 @@ PyObject* exception_class(ErrorKind k) {
   }
 }
 
+constexpr char kNoMemory[] = "not enough memory: the lists that these arguments need do not fit";
+
 }  // namespace
 
 void set_python_error() {
@@ -65,7 +69,11 @@ void set_python_error() {
     if (e.kind() == ErrorKind::External && PyErr_Occurred()) return;
     PyErr_SetString(exception_class(e.kind()), e.what());
   } catch (const std::bad_alloc&) {
-    PyErr_SetString(PyExc_MemoryError, "out of memory");
+    PyErr_SetString(PyExc_RuntimeError, kNoMemory);
+  } catch (const std::length_error&) {  // a std::vector beyond all memory
+    PyErr_SetString(PyExc_RuntimeError, kNoMemory);
+  } catch (const std::bad_variant_access&) {
+    PyErr_SetString(PyExc_TypeError, "an argument has a type that the operator does not take");
   } catch (const std::exception& e) {
     PyErr_SetString(PyExc_RuntimeError, e.what());
   } catch (...) {

@@ -79,22 +79,29 @@ def text_arguments(text):
     return out
 
 
-def registered():
+# Their work grows with a number, as the caller asked.
+LONG = {"mvlgamma", "multigammaln"}
+
+
+def registered(private):
+    """Private operators have no counterpart in PyTorch: formulas call them."""
     for name, overload in torch._C._all_ops():
+        if name in LONG or (name.startswith("_") and not (private or hasattr(torch, name))):
+            continue
         if name.isidentifier() and not keyword.iskeyword(name) and name not in LEFT_OUT:
             packet = f"torch.ops.aten.{name}"
             info = torch._C._op_info(torch._C._find_op(name, overload))
             yield name, Target(f"{packet}.{overload or 'default'}", text_arguments(info["schema"]))
 
 
-def targets():
+def targets(private=False):
     out, kinds = [], {}
-    for name, target in registered():
+    for name, target in registered(private):
         out.append(target)
         kinds.setdefault(name, []).append(target.arguments)
     for space, owner in SPACES.items():
         for name in sorted(set(dir(owner)) - LEFT_OUT):
-            if name.startswith("__") or keyword.iskeyword(name):
+            if name in LONG or keyword.iskeyword(name) or (name[0] == "_" and name not in kinds):
                 continue
             source = f"{space}.{name}"
             f = getattr(owner, name, None)
@@ -102,6 +109,8 @@ def targets():
                 continue
             plain = name[:-1] if space == "torch.Tensor" and name.endswith("_") else name
             known = kinds.get(name) or kinds.get(plain) or kinds.get(f"{space[6:]}_{name}")
+            if space == "operator":
+                known = [[("Tensor", "", True), ("wild", "", True)]]
             out += [Target(source, a) for a in known or [None]]
     out += [Target(s, [(k, "", True) for k in ks]) for s, ks in MORE.items()]
     return out

@@ -18,9 +18,10 @@ def main():
     p.add_argument("--seed", type=int, default=0)
     p.add_argument("--batch", type=int, default=200)
     p.add_argument("-k", default="", help="regular expression on the function")
+    p.add_argument("--private", action="store_true", help="private operators, too")
     o = p.parse_args()
     rng = random.Random(o.seed)
-    targets = [t for t in calls.targets() if re.search(o.k, t.source)]
+    targets = [t for t in calls.targets(o.private) if re.search(o.k, t.source)]
     print(len(targets), "functions", flush=True)
     end, done, seen = time.time() + o.seconds, 0, set()
     while time.time() < end:

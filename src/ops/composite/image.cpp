@@ -189,6 +189,10 @@ Tensor resampled(const Tensor& x, std::optional<IntRef> size,
   check(x.dim() == spatial + 2, "It is expected input_size equals to ", spatial + 2,
       ", but got size ",
         x.dim());
+  check(!size || int64_t(size->size()) == spatial, "It is expected output_size equals to ", spatial,
+        ", but got size ", size ? size->size() : 0);
+  check(!scales || int64_t(scales->size()) == spatial, "It is expected scale_factors equals to ",
+        spatial, ", but got size ", scales ? scales->size() : 0);
   Dims out;
   std::vector<double> factors;
   for (int64_t d = 0; d < spatial; ++d) {
@@ -250,8 +254,9 @@ Tensor grid_sampler_nd(const Tensor& input, const Tensor& grid, int64_t mode, in
 
 // Coordinate i of the points is sum_j theta[:, i, j] x_j + theta[:, i, last].
 Tensor affine_grid_generator(const Tensor& theta, IntRef size, bool align_corners) {
-  const int64_t d = int64_t(size.size()) - 2, n = size[0];
+  const int64_t d = int64_t(size.size()) - 2;
   check(d == 2 || d == 3, "AffineGridGenerator needs 4d (spatial) or 5d (volumetric) inputs.");
+  const int64_t n = size[0];
   std::vector<Tensor> axes;  // x, y, z, each shaped to broadcast
   for (int64_t j = 0; j < d; ++j) {
     const int64_t at = d - 1 - j, count = size[size_t(at + 2)];

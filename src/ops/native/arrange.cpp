@@ -200,23 +200,32 @@ Tensor diag_embed(const Tensor& self, int64_t offset, int64_t dim1, int64_t dim2
 
 namespace {
 
-// Columns [first(row), last(row)) of each row.
+// The sum of clamp(r + k, 0, most) over the rows r < n.
+__int128 clamped_sum(int64_t n, __int128 k, int64_t most) {
+  const __int128 start = std::clamp<__int128>(-k, 0, n);  // the first above 0
+  const __int128 full = std::clamp<__int128>(most - k, start, n);  // the first of `most`
+  const __int128 rising = full - start;
+  return rising * (start + k) + rising * (rising - 1) / 2 + (n - full) * most;
+}
+int64_t clamped(int64_t r, __int128 k, int64_t most) {
+  return int64_t(std::clamp<__int128>(r + k, 0, most));
+}
+
+// Columns [first, last) of each row from `start` on, `elements` in all.
 template <class F>
 Tensor index_list(int64_t row, int64_t col, std::optional<DType> dtype,
-    std::optional<Device> device,
-                  const char* name, F&& range) {
+                  std::optional<Device> device, const char* name, int64_t start,
+                  __int128 elements, F&& range) {
   check(row >= 0, "row must be non-negative, got", row);
   check(col >= 0, "col must be non-negative, got", col);
-  int64_t total = 0;
-  for (int64_t r = 0; r < row; ++r) {
-    auto [first, last] = range(r);
-    total += last - first;
-  }
+  check(elements >= 0 && elements < (__int128(1) << 62),
+        "Storage size calculation overflowed with sizes=[2, ", row, " x ", col, "]");
+  const int64_t total = int64_t(elements);
   Tensor out = empty_tensor({2, total}, dtype.value_or(DType::Int64), device.value_or(Device{}));
-  if (out.is_meta()) return out;
+  if (out.is_meta() || total == 0) return out;
   visit(TypeList<int64_t, int32_t, int16_t, int8_t, uint8_t>{}, out.dtype(), name, [&]<class T>() {
     T* p = out.data<T>();
-    for (int64_t r = 0, at = 0; r < row; ++r) {
+    for (int64_t r = start, at = 0; at < total; ++r) {
       auto [first, last] = range(r);
       for (int64_t c = first; c < last; ++c, ++at) {
         p[at] = T(r);
@@ -231,14 +240,17 @@ Tensor index_list(int64_t row, int64_t col, std::optional<DType> dtype,
 
 Tensor tril_indices(int64_t row, int64_t col, int64_t offset, std::optional<DType> dtype,
                     std::optional<Device> device) {
-  return index_list(row, col, dtype, device, "tril_indices", [&](int64_t r) {
-    return std::pair(int64_t(0), std::clamp<int64_t>(r + offset + 1, 0, col));
+  const __int128 elements = clamped_sum(row, __int128(offset) + 1, col);
+  const int64_t start = offset < 0 ? -(offset + 1) : 0;
+  return index_list(row, col, dtype, device, "tril_indices", start, elements, [&](int64_t r) {
+    return std::pair(int64_t(0), clamped(r, __int128(offset) + 1, col));
   });
 }
 Tensor triu_indices(int64_t row, int64_t col, int64_t offset, std::optional<DType> dtype,
                     std::optional<Device> device) {
-  return index_list(row, col, dtype, device, "triu_indices", [&](int64_t r) {
-    return std::pair(std::clamp<int64_t>(r + offset, 0, col), col);
+  const __int128 elements = __int128(row) * col - clamped_sum(row, offset, col);
+  return index_list(row, col, dtype, device, "triu_indices", 0, elements, [&](int64_t r) {
+    return std::pair(clamped(r, offset, col), col);
   });
 }
 

@@ -284,6 +284,7 @@ Tensor linalg_ldl_solve(const Tensor& ldl, const Tensor& pivots, const Tensor& b
 // ---- determinants
 
 std::tuple<Tensor, Tensor> _slogdet(const Tensor& a) {
+  check_square(a, "linalg.slogdet");
   Factors f = lu_factors(a);
   const int64_t n = rows(a);
   Tensor sign = empty_tensor(batch_sizes(a), a.dtype(), a.device());

@@ -129,7 +129,21 @@ Tensor constant_pad_nd(const Tensor& self, IntRef pad, const Scalar& value) {
   return out;
 }
 
+// What a table of positions can be made for: no position falls outside of the line.
+static void check_positions(IntRef sizes, IntRef pad, int64_t mode) {
+  check(mode >= kReflect && mode <= kCircular, "_pad_index: no mode ", mode);
+  check(!pad.empty() && pad.size() % 2 == 0 && pad.size() / 2 <= sizes.size(), "_pad_index: pad ",
+        pad, " for ", sizes);
+  for (size_t i = 0; i < pad.size(); ++i) {
+    const int64_t n = sizes[sizes.size() - 1 - i / 2], most = int64_t(1) << 40;
+    check(n > 0 && pad[i] >= -n && pad[i] <= (mode == kReflect ? n - 1 : most),
+          "_pad_index: pad ", pad, " for ", sizes);
+    check(i % 2 == 0 || n + pad[i - 1] + pad[i] >= 0, "_pad_index: pad ", pad, " for ", sizes);
+  }
+}
+
 Tensor _pad_index(const Tensor& self, IntRef pad, int64_t mode) {
+  check_positions(self.sizes(), pad, mode);
   Dims sizes(self.sizes());
   for (size_t i = 0; i < pad.size() / 2; ++i)
     sizes[sizes.size() - 1 - i] += pad[2 * i] + pad[2 * i + 1];
@@ -149,6 +163,13 @@ Tensor _pad_index(const Tensor& self, IntRef pad, int64_t mode) {
 }
 
 Tensor _pad_index_backward(const Tensor& grad, IntRef sizes, IntRef pad, int64_t mode) {
+  check_positions(sizes, pad, mode);
+  check(grad.dim() == int64_t(sizes.size()), "_pad_index_backward: sizes of another rank");
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    const size_t at = 2 * (sizes.size() - 1 - d);
+    const int64_t more = at < pad.size() ? pad[at] + pad[at + 1] : 0;
+    check(grad.sizes()[d] == sizes[d] + more, "_pad_index_backward: other sizes");
+  }
   const DType d = grad.dtype();
   if (grad.is_meta()) return empty_tensor(sizes, d, grad.device());
   const bool complex = is_complex(d);

@@ -89,8 +89,11 @@ Tensor _avg_pool_backward(const Tensor& grad, IntRef self_size, int64_t dims, In
                           IntRef stride, IntRef padding, bool ceil, bool count_include_pad,
                           std::optional<int64_t> divisor) {
   Dims sizes;
+  check(dims == 2 || dims == 3, "_avg_pool_backward: of ", dims, " dimensions");
+  check(!divisor || *divisor != 0, "divisor must be not zero");
   const PoolArgs a{"avg_pool", int(dims), kernel, stride, padding, {}, ceil};
   cpu::Pool p = pool_shape(a, self_size, true, sizes);
+  check(grad.sizes() == IntRef(sizes), "gradient of shape ", grad.sizes(), ", not ", sizes);
   p.count_padding = count_include_pad;
   p.divisor = divisor.value_or(0);
   p.last = dims == 2 && pool_channels_last(grad, int(dims));
@@ -142,8 +145,32 @@ void add_to(T& to, T value) {
 
 }  // namespace
 
+// Indices are positions in the planes of `large`.
+static void check_positions(const Tensor& indices, IntRef large, int64_t spatial) {
+  check(indices.dtype() == DType::Int64, "elements in indices should be type int64 but got: ",
+        indices.dtype());
+  const size_t rank = size_t(indices.dim());
+  check(spatial >= 1 && spatial <= 3 && rank >= size_t(spatial) && rank == large.size(),
+        "indices of shape ", indices.sizes(), " do not point into planes of ", large);
+  int64_t area = 1;
+  for (size_t d = 0; d < rank; ++d) {
+    const bool lead = d < rank - size_t(spatial);
+    check(!lead || indices.sizes()[d] == large[d], "indices of shape ", indices.sizes(),
+          " do not point into planes of ", large);
+    if (!lead) area *= large[d];
+  }
+  if (indices.is_meta()) return;
+  const Tensor flat = contiguous_tensor(indices);
+  const int64_t* p = flat.numel() ? flat.data<int64_t>() : nullptr;
+  for (int64_t i = 0; i < flat.numel(); ++i)
+    check(p[i] >= 0 && p[i] < area, "Found an invalid max index: ", p[i], " (planes of ", area,
+          " elements)");
+}
+
 // zeros of `size` with every value added at its position.
 Tensor _pool_scatter(const Tensor& self, const Tensor& indices, IntRef size, int64_t spatial) {
+  check_positions(indices, size, spatial);
+  check(self.sizes() == indices.sizes(), "values and indices of different shapes");
   const bool last = pool_channels_last(self, int(spatial)) && int64_t(size.size()) == spatial + 2;
   Tensor out = pool_empty(size, self.dtype(), self.device(), last);
   if (out.is_meta()) return out;
@@ -161,6 +188,7 @@ Tensor _pool_scatter(const Tensor& self, const Tensor& indices, IntRef size, int
 
 // The values of a large tensor at the positions of a small one.
 Tensor _pool_gather(const Tensor& self, const Tensor& indices, int64_t spatial) {
+  check_positions(indices, self.sizes(), spatial);
   const bool last = pool_channels_last(indices, int(spatial));
   Tensor out = pool_empty(indices.sizes(), self.dtype(), self.device(), last);
   if (out.is_meta() || out.numel() == 0) return out;

@@ -156,6 +156,10 @@ std::tuple<Tensor, Tensor> adaptive_max_pool3d(const Tensor& self, IntRef output
 }
 
 Tensor _adaptive_avg_backward(const Tensor& grad, IntRef self_size, int64_t dims) {
+  check(dims >= 1 && dims <= 3 && grad.dim() >= dims && grad.dim() == int64_t(self_size.size()),
+        "_adaptive_avg_backward: ", dims, " dimensions of ", self_size);
+  for (size_t d = 0; d < size_t(grad.dim() - dims); ++d)
+    check(grad.sizes()[d] == self_size[d], "_adaptive_avg_backward: other batches or channels");
   const bool last = dims == 2 && pool_channels_last(grad, int(dims));
   Tensor dx = pool_empty(self_size, opmath(grad.dtype()), grad.device(), last);
   if (dx.is_meta() || dx.numel() == 0) return rl::to_dtype(dx, grad.dtype());

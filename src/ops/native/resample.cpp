@@ -190,11 +190,21 @@ const char* kernel_name(int64_t mode, size_t spatial) {
       : 2][spatial - 1];
 }
 
+void check_request(IntRef sizes, int64_t mode, ArrayRef<double> scales) {
+  check(mode >= kNearest && mode <= kLanczosAA, "_resample: no mode ", mode);
+  check(scales.size() >= 1 && scales.size() <= 3 && sizes.size() >= scales.size(),
+        "_resample: ", scales.size(), " spatial dimensions of ", sizes.size());
+  for (size_t d = sizes.size() - scales.size(); d < sizes.size(); ++d)
+    check(sizes[d] > 0, "_resample: empty images");
+}
+
 }  // namespace
 
 Tensor _resample(const Tensor& self, IntRef output_size, int64_t mode, bool align_corners,
                  ArrayRef<double> scales) {
   const size_t spatial = output_size.size(), first = size_t(self.dim()) - spatial;
+  check_request(self.sizes(), mode, scales);
+  check(spatial == scales.size(), "_resample: one scale for each dimension");
   const DType compute = compute_type(self, kernel_name(mode, spatial));
   const bool last = wants_channels_last(self);
   Dims sizes(self.sizes());
@@ -214,6 +224,10 @@ Tensor _resample(const Tensor& self, IntRef output_size, int64_t mode, bool alig
 Tensor _resample_backward(const Tensor& grad, IntRef sizes, int64_t mode, bool align_corners,
                           ArrayRef<double> scales) {
   const size_t spatial = scales.size(), first = sizes.size() - spatial;
+  check_request(sizes, mode, scales);
+  check(grad.dim() == int64_t(sizes.size()), "_resample_backward: sizes of another rank");
+  for (size_t d = 0; d < first; ++d)
+    check(grad.sizes()[d] == sizes[d], "_resample_backward: other batches or channels");
   if (grad.is_meta()) return empty_tensor(sizes, grad.dtype(), grad.device());
   const DType compute = grad.dtype() == DType::Double ? DType::Double : DType::Float;
   const bool last = wants_channels_last(grad);

@@ -152,7 +152,8 @@ Tensor isin(const Tensor& elements, const Tensor& test_elements, bool, bool inve
   for (const Tensor* t : {&elements, &test_elements})
     check_implemented(!t->is_complex() && t->dtype() != DType::Bool,
                       "Unsupported input type encountered for isin(): ", t->dtype());
-  Tensor out = empty_tensor(elements.sizes(), DType::Bool, elements.device());
+  const Device device = test_elements.is_meta() ? test_elements.device() : elements.device();
+  Tensor out = empty_tensor(elements.sizes(), DType::Bool, device);
   if (out.is_meta()) return out;
   const Tensor both[] = {elements, test_elements};
   const DType common = result_type(both);

@@ -78,6 +78,15 @@ void scatter_add(const Tensor& memory, const Tensor& grad, IntRef sizes, IntRef 
 // evenly.
 Tensor as_strided_backward(const Tensor& grad, IntRef input_sizes, IntRef input_strides,
                            IntRef size, IntRef stride, std::optional<int64_t> storage_offset) {
+  check(input_sizes.size() == input_strides.size() && size.size() == stride.size(),
+        "mismatch in length of strides and shape");
+  check(grad.sizes() == size && storage_offset.value_or(0) >= 0,
+        "as_strided_backward: a gradient of shape ", grad.sizes(), " for ", size, " from offset ",
+        storage_offset.value_or(0));
+  for (IntRef strides : {input_strides, stride})
+    for (int64_t s : strides) check(s >= 0, "as_strided_backward: negative strides");
+  numel_of(input_sizes);
+  numel_of(size);
   const int64_t reach = std::max(storage_bytes_needed(input_sizes, input_strides, 0, 1),
                                  storage_bytes_needed(size, stride, storage_offset.value_or(0), 1));
   Tensor memory = full({reach}, Scalar(0), grad.dtype(), grad.device());

@@ -1,0 +1,125 @@
+"""Wrong calls never end the process, hang, or raise an error that is a fault of ours.
+
+Hypothesis draws seeds; tests/fuzz makes a batch of calls of each and runs it in a forked child.
+RL_FUZZ_SECONDS is the time for the random part (default 45), RL_FUZZ_SEED another start, and
+`python tests/fuzz/run.py` the same without an end.
+"""
+
+import os
+import random
+import sys
+import time
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+import torch
+
+TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(TESTS, "fuzz"))
+
+import calls  # noqa: E402
+import sandbox  # noqa: E402
+
+SECONDS = float(os.environ.get("RL_FUZZ_SECONDS", 45))
+SEED = int(os.environ.get("RL_FUZZ_SEED", 0))
+BATCH = 100
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+
+
+def report(findings):
+    return "\n".join(f"{source}\n    {wrong}" for source, wrong in findings)
+
+
+def test_random_calls():
+    targets, findings, end = calls.targets(), [], time.monotonic() + SECONDS
+
+    @settings(
+        max_examples=100000 if SECONDS > 300 else 2000, derandomize=True, deadline=None,
+        database=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck),
+    )  # fmt: skip
+    @given(st.integers(0, 2**62))
+    def batch(seed):
+        if time.monotonic() > end:
+            return
+        rng = random.Random(seed * 1000003 + SEED)
+        findings.extend(sandbox.run([calls.call(rng.choice(targets), rng) for _ in range(BATCH)]))
+
+    batch()
+    assert not findings, report(findings)
+
+
+# One of each kind that once went wrong: crash, hang, wrong class of error.
+ONCE_WRONG = """
+torch.bucketize(torch.ones(3, 3), torch.ones(3, device='meta'))
+torch.randn(3) @ torch.randn(3, device='meta')
+torch.add(torch.ones(3), 1, out=torch.ones(3, device='meta'))
+torch.isin(100, torch.empty((2**31, 2**31), dtype=torch.uint8, device='meta'))
+torch.zeros(2**62)
+torch.zeros(3).chunk(2**40)
+torch.zeros(3).tensor_split(2**63 - 1)
+torch.tril_indices(2**40, 0, -3)
+torch.triu_indices(2**62, 2**32, dtype=torch.uint8)
+torch.ops.aten.zeros.default([2], device='bogus')
+torch.ops.aten.zeros.default([2], dtype='fro')
+torch.ops.aten.view.dtype(torch.ones(0), 'amax')
+torch.ops.aten.upsample_bilinear2d.default(torch.ones(1, 2, 3, 3), None, False, [])
+torch.ops.aten._pool_gather.default(torch.ones(2, 3), torch.ones(2, 3), 2**32)
+torch.ops.aten._pad_index.default(torch.ones(7), [2**40, 1], 1)
+torch.ops.aten._slogdet.default(torch.ones(3))
+torch.ops.aten._resample.default(torch.ones(2, 3, 4), [-7, 0, 1, 2, 3], 7, False, [1.0])
+torch.ops.aten._adaptive_avg_backward.default(torch.ones(4, 4), [], 5)
+torch.ops.aten._avg_pool_backward.default(torch.ones(7), [5], -2**63, [7], [3], [1], True, True, 1)
+torch.ops.aten.as_strided_backward.default(torch.ones(2, 3), [-1], [-7], [], [-2, -3], -5)
+""".strip().splitlines()
+
+
+def test_once_wrong():
+    findings = sandbox.run(ONCE_WRONG)
+    assert not findings, report(findings)
+
+
+def test_the_sandbox_sees_what_is_wrong():
+    bad = [
+        "__import__('os').kill(__import__('os').getpid(), 11)",
+        "(_ for _ in ()).throw(SystemError('x'))",
+        "torch.ones(3)",
+    ]
+    found = sandbox.run(bad)
+    assert [f[0] for f in found] == bad[:2] and "SIGSEGV" in found[0][1]
+
+
+def test_devices_do_not_mix():
+    cpu, meta = torch.ones(3, 3), torch.ones(3, 3, device="meta")
+    with pytest.raises(RuntimeError, match="Expected all tensors to be on the same device"):
+        torch.mm(cpu, meta)
+    with pytest.raises(RuntimeError, match="cross-device copies are not allowed"):
+        torch.add(cpu, cpu, out=torch.ones(3, 3, device="meta"))
+    with pytest.raises(NotImplementedError, match="Cannot copy out of meta tensor; no data!"):
+        meta.tolist()
+    assert torch.mm(meta, cpu).is_meta and (meta + torch.tensor(2.0)).is_meta
+    assert meta[torch.tensor([0, 1])].shape == (2, 3)
+
+
+def test_a_tensor_without_its_memory():
+    x = torch.ones(4)
+    x.untyped_storage().resize_(0)
+    with pytest.raises(RuntimeError, match="its data is not allocated yet"):
+        x.exp()
+
+
+@pytest.mark.parametrize("offset", [-5, -1, 0, 1, 2, 7])
+def test_triangles(offset):
+    for rows, cols in ((3, 4), (4, 3), (0, 3), (3, 0), (1, 1)):
+        full = torch.ones(rows, cols)
+        lower, upper = full.tril(offset).nonzero(), full.triu(offset).nonzero()
+        assert torch.tril_indices(rows, cols, offset).T.tolist() == lower.tolist()
+        assert torch.triu_indices(rows, cols, offset).T.tolist() == upper.tolist()
+
+
+def test_operators_by_schema_take_names_of_devices():
+    assert torch.ops.aten.zeros.default([2], device="meta").is_meta
+    with pytest.raises(RuntimeError, match="Expected a value of type"):
+        torch.ops.aten.zeros.default([2], dtype="float")
