@@ -253,7 +253,7 @@ class FunctionSchema:
     @staticmethod
     def _spread(a, value):
         """One number where a list of N is wanted stands for N of them, a name for a device."""
-        if isinstance(value, (str, int)) and a.type.rstrip("?").lower() == "device":
+        if isinstance(value, (str, int)) and a.type.text.rstrip("?") == "Device":
             return torch.device(value)
         if a.N is not None and not isinstance(value, (list, tuple)) and value is not None:
             return [value] * max(a.N, 1)

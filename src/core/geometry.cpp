@@ -6,8 +6,7 @@
 namespace rl {
 
 void TensorImpl::refresh() {
-  int64_t n = 1;
-  for (int64_t s : sizes) n *= s;
+  const int64_t n = numel_of(sizes);  // views can be larger than all memory
   numel = n;
   int64_t expect = 1;
   contiguous = true;

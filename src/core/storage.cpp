@@ -36,8 +36,8 @@ void Storage::resize(size_t nbytes) {
     nbytes_ = nbytes;
     return;
   }
-  void* fresh = cpu_alloc(nbytes);
-  if (data_) std::memcpy(fresh, data_, std::min(nbytes, nbytes_));
+  void* fresh = nbytes ? cpu_alloc(nbytes) : nullptr;  // a tensor that outlives it sees no memory
+  if (data_ && fresh) std::memcpy(fresh, data_, std::min(nbytes, nbytes_));
   release_data();
   data_ = fresh;
   nbytes_ = nbytes;

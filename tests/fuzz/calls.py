@@ -80,7 +80,7 @@ def text_arguments(text):
 
 
 # Their work grows with a number, as the caller asked.
-LONG = {"mvlgamma", "multigammaln"}
+LONG = {"mvlgamma", "mvlgamma_", "multigammaln"}
 
 
 def registered(private):

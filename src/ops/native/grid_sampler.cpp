@@ -191,6 +191,8 @@ void sample_backward(const Shapes& s, const R* dy, const R* x, const R* grid, R*
 }
 
 void check_inputs(const Tensor& input, const Tensor& grid) {
+  check(input.dim() > 0 && grid.dim() > 0, "grid_sampler(): expected input and grid to have at "
+        "least one dimension");
   check(input.size(0) == grid.size(0),
         "grid_sampler(): expected grid and input to have same batch size, but got input with "
         "sizes ",
@@ -239,6 +241,13 @@ Tensor grid_sampler(const Tensor& input, const Tensor& grid, int64_t interpolati
 std::tuple<Tensor, Tensor> grid_sampler_backward(const Tensor& grad, const Tensor& input,
                                                  const Tensor& grid, int64_t interpolation_mode,
                                                  int64_t padding_mode, bool align_corners) {
+  check_inputs(input, grid);
+  check(grad.dim() == input.dim() && grad.size(0) == input.size(0) && grad.size(1) == input.size(1),
+        "grid_sampler(): a gradient of sizes ", grad.sizes(), " for input of sizes ",
+        input.sizes());
+  for (int64_t d = 2; d < grad.dim(); ++d)
+    check(grad.size(d) == grid.size(d - 1), "grid_sampler(): a gradient of sizes ", grad.sizes(),
+          " for a grid of sizes ", grid.sizes());
   const Rule rule{interpolation_mode, padding_mode, align_corners};
   const Shapes s(input, grid);
   const DType compute = compute_of(input.dtype());

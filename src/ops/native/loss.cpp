@@ -176,6 +176,11 @@ std::tuple<Tensor, Tensor> nll_loss_forward(const Tensor& self, const Tensor& ta
 Tensor nll_loss_backward(const Tensor& grad, IntRef sizes, const Tensor& target,
                          const Tensor& weight, int64_t reduction, int64_t ignore_index,
                          const Tensor& total_weight) {
+  check_nll(empty_tensor(sizes, weight.defined() ? weight.dtype() : grad.dtype(),
+                         Device{DeviceType::Meta}),
+            target, weight);
+  check(grad.numel() == (reduction == 0 ? target.numel() : 1), "nll_loss_backward: a gradient of ",
+        "sizes ", grad.sizes(), " for targets of sizes ", target.sizes());
   const DType compute = opmath(grad.dtype());
   Tensor dx = full(sizes, Scalar(0), compute, grad.device());
   if (dx.is_meta()) return to_dtype(dx, grad.dtype());
@@ -188,6 +193,7 @@ Tensor nll_loss_backward(const Tensor& grad, IntRef sizes, const Tensor& target,
     for (int64_t k = 0; k < s.batch * s.inner; ++k) {
       const int64_t c = t.data<int64_t>()[k];
       if (c == ignore_index) continue;
+      check_index(c >= 0 && c < s.classes, "Target ", c, " is out of bounds.");
       const T gk = g.data<T>()[reduction == 0 ? k : 0], wc = w.defined() ? w.data<T>()[c] : T(1);
       dx.data<T>()[(k / s.inner * s.classes + c) * s.inner + k % s.inner] = -gk * wc * T(scale);
     }

@@ -234,7 +234,10 @@ std::tuple<Tensor, Tensor> fractional(const char* name, int dims, const Tensor& 
   for (int i = 0; i < dims; ++i) {
     const int d = 3 - dims + i;
     f.kernel[d] = kernel[size_t(i)];
-    check(output[size_t(i)] + kernel[size_t(i)] - 1 <= f.shape.in[d], name, "(): pool ", kSides[d],
+    check(kernel[size_t(i)] > 0 && output[size_t(i)] > 0, name,
+          "(): kernel_size and output_size must be positive, but got ", kernel, " and ", output);
+    check(kernel[size_t(i)] <= f.shape.in[d] && output[size_t(i)] <= f.shape.in[d] &&
+          output[size_t(i)] + kernel[size_t(i)] - 1 <= f.shape.in[d], name, "(): pool ", kSides[d],
           " ", kernel[size_t(i)], " too large relative to input ", kSides[d], " ", f.shape.in[d]);
   }
   const DType d = self.dtype();
