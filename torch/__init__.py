@@ -73,6 +73,9 @@ for _module, _names in {
     "per_tensor_affine per_channel_affine per_tensor_symmetric per_channel_symmetric "
     "per_channel_affine_float_qparams _assert",
     "torch._archive_files": "PyTorchFileReader",
+    "torch._fake_quantize": "fake_quantize_per_channel_affine fake_quantize_per_tensor_affine",
+    "torch._other_backends": "dequantize mkldnn_convolution",
+    "torch._segments": "segment_reduce",
     "torch._checks": "_assert_async _check _check_index _check_is_size _check_not_implemented "
     "_check_tensor_all _check_tensor_all_with _check_type _check_value _check_with "
     "_shape_as_tensor",
@@ -150,6 +153,8 @@ def __getattr__(name):
         value = _import("torch._grouped").grouped_mm
     elif name.startswith("_foreach_"):
         value = getattr(_import("torch._foreach"), name)
+    elif name in _OTHER_BACKENDS:
+        value = _import("torch._other_backends").function(name)
     else:
         raise AttributeError(f"module 'torch' has no attribute {name!r}")
     globals()[name] = value
@@ -204,6 +209,27 @@ _loader = type(_C.__loader__)
 _loader.create_module = _finding_libraries(_loader.create_module)
 del _loader
 
+# Functions for backends that this package does not have; torch._other_backends makes them.
+_OTHER_BACKENDS = frozenset(
+    """batch_norm_backward_elemt batch_norm_backward_reduce batch_norm_elemt
+    batch_norm_gather_stats batch_norm_gather_stats_with_counts batch_norm_stats
+    choose_qparams_optimized cudnn_affine_grid_generator cudnn_batch_norm cudnn_convolution
+    cudnn_convolution_add_relu cudnn_convolution_relu cudnn_convolution_transpose
+    cudnn_grid_sampler empty_quantized fbgemm_linear_fp16_weight
+    fbgemm_linear_fp16_weight_fp32_activation fbgemm_linear_int8_weight
+    fbgemm_linear_int8_weight_fp32_activation fbgemm_linear_quantize_weight
+    fbgemm_pack_gemm_matrix_fp16 fbgemm_pack_quantized_matrix fused_moving_avg_obs_fake_quant
+    int_repr miopen_batch_norm miopen_convolution miopen_convolution_add_relu
+    miopen_convolution_relu miopen_convolution_transpose miopen_ctc_loss
+    miopen_depthwise_convolution miopen_rnn mkldnn_adaptive_avg_pool2d
+    mkldnn_linear_backward_weights mkldnn_max_pool2d mkldnn_max_pool3d mkldnn_rnn_layer
+    native_norm q_per_channel_axis q_per_channel_scales q_per_channel_zero_points q_scale
+    q_zero_point quantize_per_channel quantize_per_tensor quantize_per_tensor_dynamic
+    quantized_batch_norm quantized_gru quantized_gru_cell quantized_lstm quantized_lstm_cell
+    quantized_max_pool1d quantized_max_pool2d quantized_max_pool3d quantized_rnn_relu_cell
+    quantized_rnn_tanh_cell""".split()
+)
+
 # What torch takes from the extension as it is, when it is there.
 _C_NAMES = frozenset(
     n for n in dir(_C) if n.startswith(("is_", "set_", "autocast_", "get_", "clear_", "unify_",
@@ -212,7 +238,7 @@ _C_NAMES = frozenset(
 
 
 def __dir__():
-    names = set(globals()) | _LAZY_MODULES | set(_LAZY_NAMES) | _STORAGES
+    names = set(globals()) | _LAZY_MODULES | set(_LAZY_NAMES) | _STORAGES | _OTHER_BACKENDS
     return sorted(n for n in names if n not in ("_C_NAMES",))
 
 

@@ -211,7 +211,7 @@ def _method_of(name, path="torch.functional"):
 
 
 _FUNCTIONAL = ("norm", "unique", "unique_consecutive", "stft", "istft", "lu")
-_REMOVED = ("symeig", "eig", "solve", "lstsq")
+_REMOVED = ("symeig", "eig", "solve", "lstsq", "cholesky", "qr")
 
 
 def resize(self, *sizes):
@@ -399,6 +399,22 @@ def pin_memory(self, device=None):
     raise RuntimeError("Cannot access accelerator device when none is available.")
 
 
+def dequantize(self):
+    """This tensor as float32; quantized tensors do not exist here."""
+    return self.float()
+
+
+def _backend_method(name):
+    def method(self, *args, **kwargs):
+        from torch._other_backends import function
+
+        return function(name)(self, *args, **kwargs)
+
+    method.__name__, method.__qualname__ = name, f"Tensor.{name}"
+    method.__doc__ = "For quantized tensors, which do not exist here: NotImplementedError."
+    return method
+
+
 def fill_diagonal_(self, fill_value, wrap=False):
     """Writes a number on the main diagonal, where all indices are equal, in place.
 
@@ -555,8 +571,8 @@ __torch_function__ = classmethod(_default_torch_function)
 _METHODS = (
     "__repr__ __format__ __dir__ __deepcopy__ __reduce_ex__ __setstate__ reinforce "
     "__iter__ __contains__ __reversed__ apply_ map_ map2_ numpy __array__ __array_wrap__ "
-    "fill_diagonal_ __dlpack__ __dlpack_device__ type_as to_sparse_coo get_device ipu xpu mtia "
-    "pin_memory storage "
+    "fill_diagonal_ dequantize __dlpack__ __dlpack_device__ type_as to_sparse_coo get_device "
+    "ipu xpu mtia pin_memory storage "
     "_typed_storage storage_type is_shared share_memory_ record_stream const_data_ptr dim_order "
     "resize resize_as is_set_to is_distributed module_load _reduce_ex_internal __torch_function__"
 )
@@ -575,6 +591,9 @@ def _install():
     for name in _REMOVED:
         if not hasattr(Tensor, name):
             setattr(Tensor, name, _method_of(name, "torch._linalg_utils"))
+    for name in ("int_repr q_per_channel_axis q_per_channel_scales q_per_channel_zero_points "
+                 "q_scale q_zero_point qscheme").split():
+        setattr(Tensor, name, _backend_method(name))
     if not hasattr(Tensor, "is_nonzero"):
         Tensor.is_nonzero = is_nonzero
     Tensor.type = _type_method

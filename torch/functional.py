@@ -323,7 +323,6 @@ def _subscripts(labels):
     return text
 
 
-@_overridable
 def einsum(*args):
     """Einstein summation: ``einsum("ij,jk->ik", a, b)``.
 
@@ -344,7 +343,11 @@ def einsum(*args):
             equation += "->" + _subscripts(args[-1])
     else:
         equation, operands = args[0], args[1:]
-    return _C.einsum(equation, list(_spread(operands)))
+    if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
+        return einsum(equation, *operands[0])
+    if has_torch_function(operands):
+        return handle_torch_function(einsum, operands, equation, *operands)
+    return _C.einsum(equation, list(operands))
 
 
 @_overridable

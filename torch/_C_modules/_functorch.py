@@ -3,6 +3,8 @@
 The transforms of this package call functions with plain tensors, so nothing is ever wrapped.
 """
 
+from torch._missing import add_missing
+
 
 def is_batchedtensor(tensor):
     """Is it a wrapper that `vmap` made? There are none."""
@@ -32,3 +34,7 @@ def maybe_get_bdim(tensor):
 def maybe_get_level(tensor):
     """The level of a wrapper, -1 for other tensors."""
     return -1
+
+
+add_missing(globals(), "torch._C._functorch",
+            "_add_batch_dim _remove_batch_dim _vmap_increment_nesting _vmap_decrement_nesting")
