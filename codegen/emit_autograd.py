@@ -291,10 +291,43 @@ def refuse_line(e, ident_, more=()):
     return [f"  check_strided(op_{ident_}, {', '.join(names)});"]
 
 
-def mode_line(e, name, args, ret):
-    decline = f" && !mode_declines(op_{name})" if e.kind == "composite" else ""
-    call = f"call_mode<{ret}>(op_{name}, {args})" if args else f"call_mode<{ret}>(op_{name})"
-    return f"  if (tls.modes{decline}) [[unlikely]] return {call};"
+def qualified(e):
+    """The public function: an argument may have its name."""
+    return f"rl::{e.name}"
+
+
+def mode_line(e, fn, name, args, ret, extra=()):
+    """Above autograd. A composite hands over its body, whose parts meet the modes themselves."""
+    pointer = f"static_cast<{ret} (*)({params(e, names=False, extra=extra)})>(&{fn})"
+    call = ", ".join(x for x in [pointer, f"op_{name}", args] if x)
+    return f"  if (tls.modes & kAboveAutograd) [[unlikely]] return call_above({call});"
+
+
+def parts_line(e):
+    """decompose: modes that see parts see those of this body instead of the one kernel."""
+    name = e.data.get("decompose")
+    if not name:
+        return []
+    call = mode_line(e, f"composite::{name}", ident(e), call_args(e), e.cpp_return)
+    return [call.replace("tls.modes & kAboveAutograd",
+                         f"(tls.modes & (kProfiling | kModeStack)) || goes_below({call_args(e)})")]
+
+
+def below_call(e, name, args, ret, extra=()):
+    types = ", ".join(x for x in [ret, params(e, names=False, extra=extra)] if x)
+    return f"call_below<{types}>({', '.join(x for x in [f'op_{name}', args] if x)})"
+
+
+def native_result(e):
+    """What takes the place of the kernel, or the sparse one, or the kernel."""
+    below, sparse = below_call(e, ident(e), call_args(e), e.cpp_return), sparse_call(e)
+    call = f"{any_sparse(e)} ? {sparse} : {native_call(e)}" if sparse else native_call(e)
+    return f"goes_below({call_args(e)}) ? {below} : {call}"
+
+
+def write_or_below(e, name, ret, write):
+    below = below_call(e, name, call_args(e), ret)
+    return f"if (goes_below({call_args(e)})) {below};\n  else {write}"
 
 
 def device_check(e):
@@ -309,8 +342,9 @@ def device_check(e):
 
 
 def wrapper(e):
-    out = [f"{e.cpp_return} {e.name}({params(e)}) {{"]
-    out.append(mode_line(e, ident(e), call_args(e), e.cpp_return))
+    body = f"composite::{e.data.get('impl', e.name)}" if e.kind == "composite" else qualified(e)
+    out = [f"{e.cpp_return} {e.name}({params(e)}) {{"] + parts_line(e)
+    out.append(mode_line(e, body, ident(e), call_args(e), e.cpp_return))
     if e.data.get("sparse") == "composite":
         call = f"composite::sparse_{e.name}({call_args(e)})"
         out.append(f"  if ({any_sparse(e)}) [[unlikely]] return {call};")
@@ -318,13 +352,14 @@ def wrapper(e):
     out += device_check(e)
     if e.inplace_only and e.kind != "composite":
         return out + inplace_only_body(e) + ["}", ""]
-    sparse = sparse_call(e)
-    if e.kind == "composite" or (not e.grads and e.kind != "view"):
+    if e.kind == "composite":
+        sparse = sparse_call(e)
         if sparse:
             out.append(f"  if ({any_sparse(e)}) [[unlikely]] return {sparse};")
         return out + [f"  return {native_call(e)};", "}", ""]
-    call = f"{any_sparse(e)} ? {sparse} : {native_call(e)}" if sparse else native_call(e)
-    out.append(f"  {e.cpp_return} result = {call};")
+    if not e.grads and e.kind != "view":
+        return out + [f"  return {native_result(e)};", "}", ""]
+    out.append(f"  {e.cpp_return} result = {native_result(e)};")
     if e.grads:
         out.append(f"  if ({needs(e)}) {{")
         out += ["    " + x for x in record(e, "result")]
@@ -361,27 +396,17 @@ def inplace_only_body(e):
     write = f"native::{e.data.get('impl', e.name)}({call_args(e)});"
     if sparse_call(e):
         write = f"if ({any_sparse(e)}) {sparse_call(e)}; else {write}"
-    return around_write(e, write)
+    return around_write(e, write_or_below(e, ident(e), e.cpp_return, write))
 
 
 def inplace(e):
-    self_name = e.args[0].name
-    out = [f"Tensor {e.name}_({params(e)}) {{"]
-    out.append(mode_line(e, inplace_ident(e), call_args(e), "Tensor"))
-    out += refuse_line(e, inplace_ident(e))
-    out += device_check(e)
+    self_name, name = e.args[0].name, inplace_ident(e)
     if e.kind == "composite":
-        # What the parts save of self must not be what is written afterwards.
-        tensors = ", ".join(a.name for a in e.args if a.is_tensor or a.is_list)
-        args = ", ".join(["old"] + [a.name for a in e.args[1:]])
-        return out + [
-            f"  const Tensor old = needs_grad({tensors}) ? clone({self_name}) : {self_name};",
-            f"  const Tensor made = {e.name}({args});",
-            f'  check_inplace_result({self_name}, made, "{e.name}_");',
-            f"  return copy_({self_name}, made);",
-            "}",
-            "",
-        ]
+        return composite_inplace(e)
+    out = [f"Tensor {e.name}_({params(e)}) {{"]
+    out.append(mode_line(e, qualified(e) + "_", name, call_args(e), "Tensor"))
+    out += refuse_line(e, name)
+    out += device_check(e)
     if e.kind == "pointwise":
         write = f"native::{e.name}_into({call_args(e)}, {self_name}, true);"
     elif e.kind == "view":
@@ -390,7 +415,27 @@ def inplace(e):
         write = f'write_inplace({self_name}, {native_call(e)}, "{e.name}_");'
     if sparse_call(e):
         write = f"if ({any_sparse(e)}) {sparse_inplace_call(e, e.name + '_')} else {write}"
-    return out + around_write(e, write) + ["}", ""]
+    return out + around_write(e, write_or_below(e, name, "Tensor", write)) + ["}", ""]
+
+
+def composite_inplace(e):
+    name, args = inplace_ident(e), ", ".join(["old"] + [a.name for a in e.args[1:]])
+    self_name = e.args[0].name
+    # What the parts save of self must not be what is written afterwards.
+    return [
+        f"static Tensor body_{name}({params(e)}) {{",
+        f"  const Tensor old = needs_grad({', '.join(tensor_args(e))}) ? clone({self_name})"
+        f" : {self_name};",
+        f"  const Tensor made = {e.name}({args});",
+        f'  check_inplace_result({self_name}, made, "{e.name}_");',
+        f"  return copy_({self_name}, made);",
+        "}",
+        f"Tensor {e.name}_({params(e)}) {{",
+        mode_line(e, f"body_{name}", name, call_args(e), "Tensor"),
+        f"  return body_{name}({call_args(e)});",
+        "}",
+        "",
+    ]
 
 
 def inplace_ident(e):
@@ -398,34 +443,47 @@ def inplace_ident(e):
 
 
 def out_variant(e):
-    outs = out_names(e)
-    tensors = [a.name for a in e.args if a.is_tensor or a.is_list]
-    out = [
-        f"{e.cpp_return} {e.name}_out({params(e, extra=out_params(e))}) {{",
-        mode_line(e, ident(e) + "_out", ", ".join([a.name for a in e.args] + outs), e.cpp_return),
-        *refuse_line(e, ident(e) + "_out", outs),
-        f'  check_out("{e.name}", needs_grad({", ".join(tensors + outs)}));',
+    outs, name, composite = out_names(e), ident(e) + "_out", e.kind == "composite"
+    args, signature = ", ".join([a.name for a in e.args] + outs), params(e, extra=out_params(e))
+    types = ["const Tensor&"] * len(outs)
+    body = f"body_{name}" if composite else qualified(e) + "_out"
+    mode = mode_line(e, body, name, args, e.cpp_return, types)
+    result = f"  return {'{' + ', '.join(outs) + '}' if e.multi else 'out'};"
+    out = [f"static {e.cpp_return} {body}({signature}) {{"] if composite else [
+        f"{e.cpp_return} {e.name}_out({signature}) {{", mode]
+    out += [
+        *refuse_line(e, name, outs),
+        f'  check_out("{e.name}", needs_grad({", ".join(tensor_args(e) + outs)}));',
         "  NoGrad no_grad;",
         *device_check(e),
     ]
+    if not composite:
+        below = below_call(e, name, args, e.cpp_return, types)
+        out += [f"  if (goes_below({args})) {{", f"    {below};", *bumped(outs), result, "  }"]
     if e.kind == "pointwise":
-        out += [f"  check_out_device({', '.join([n] + tensors)});" for n in outs]
+        out += [f"  check_out_device({', '.join([n] + tensor_args(e))});" for n in outs]
     if sparse_call(e) and not e.multi:
         out.append(f"  if ({any_sparse(e, outs)}) [[unlikely]] {{")
         out.append(f'    sparse::assign(out, {sparse_call(e)}, "{e.name}");')
-        out += ["    bump_version(out);", "    return out;", "  }"]
+        out += [*bumped(outs), result, "  }"]
     if e.kind == "pointwise":
         out.append(f"  native::{e.name}_into({call_args(e)}, out, false);")
     else:
-        call = f"{e.name}({call_args(e)})" if e.kind == "composite" else native_call(e)
+        call = f"{e.name}({call_args(e)})" if composite else native_call(e)
         out.append(f"  auto made = {call};")
         for i, n in enumerate(outs):
             item = f"std::get<{i}>(made)" if e.multi else "made"
             cast = "true" if e.out_rule == "cast" else "false"
             out.append(f'  write_out({n}, {item}, "{e.name}", {cast});')
-    out += [f"  bump_version({n});" for n in outs]
-    out.append(f"  return {'{' + ', '.join(outs) + '}' if e.multi else 'out'};")
-    return out + ["}", ""]
+    out += [*bumped(outs), result, "}"]
+    if composite:
+        out += [f"{e.cpp_return} {e.name}_out({signature}) {{", mode,
+                f"  return {body}({args});", "}"]
+    return out + [""]
+
+
+def bumped(outs):
+    return [f"  bump_version({n});" for n in outs]
 
 
 BACKWARD = os.path.join(
@@ -467,6 +525,8 @@ def emit(family, entries, index):
             name = e.data.get("impl", e.name)
             ret = "void" if e.inplace_only and e.kind != "composite" else e.cpp_return
             impls[(space, f"{ret} {name}({params(e)});")] = True
+        if "decompose" in e.data:
+            impls["composite", f"{ret} {e.data['decompose']}({params(e)});"] = True
         if e.data.get("sparse") not in (None, "values", "native", "composite"):
             ret = "void" if e.inplace_only and e.kind != "composite" else e.cpp_return
             impls[("sparse", f"{ret} {e.data['sparse']}({params(e)});")] = True
@@ -479,6 +539,7 @@ def emit(family, entries, index):
         "#include <array>",
         "",
         '#include "autograd/recording.h"',
+        '#include "core/mode_call.h"',
         f'#include "gen/ops/{family}.h"',
         '#include "ops/formula.h"',
     ]

@@ -5,8 +5,10 @@ from emit_autograd import inplace_ident
 
 
 def info(e, var, fn, overload, types, num_returns, schema, inplace=False, name=None):
+    # A call that writes a given tensor computes in that tensor's type.
+    rule = "None" if inplace or name else e.autocast
     flags = [
-        e.kind == "composite",
+        e.kind == "composite" or "decompose" in e.data,
         e.kind == "view",
         inplace or e.inplace_only,
         bool(e.data.get("random")) or any(a.type == "Generator?" for a in e.args),
@@ -18,7 +20,7 @@ def info(e, var, fn, overload, types, num_returns, schema, inplace=False, name=N
         f'    "{name or fn}", "{overload}",',
         f'    R"({schema})",',
         f"    &Boxed<static_cast<{types}>(&{fn})>::call, {num_args(types)}, {num_returns},",
-        "    " + ", ".join(str(f).lower() for f in flags) + f", AutocastRule::{e.autocast}}};",
+        "    " + ", ".join(str(f).lower() for f in flags) + f", AutocastRule::{rule}}};",
     ]
 
 

@@ -230,6 +230,8 @@ class Entry:
         self.autocast = AUTOCAST.get(data.get("autocast")) or self.fail(
             f"unknown autocast rule {data['autocast']}"
         )
+        if "decompose" in data and self.autocast == "None":
+            self.fail("'decompose' needs an autocast rule: without one the kernel would be skipped")
         self.doc = data.get("doc") or self.fail("missing key 'doc'")
         if not self.internal and "samples" not in data:
             self.fail("missing key 'samples'")

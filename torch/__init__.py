@@ -69,7 +69,7 @@ for _module, _names in {
     "sym_constrain_range sym_constrain_range_for_size thread_safe_generator _running_with_deploy "
     "get_device numel is_floating_point is_complex is_signed is_conj is_neg is_inference "
     "is_nonzero detach_ "
-    "cudnn_is_acceptable is_autocast_ipu_enabled qscheme result_type "
+    "cudnn_is_acceptable qscheme result_type "
     "per_tensor_affine per_channel_affine per_tensor_symmetric per_channel_symmetric "
     "per_channel_affine_float_qparams _assert",
     "torch._archive_files": "PyTorchFileReader",

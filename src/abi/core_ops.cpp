@@ -210,9 +210,14 @@ void to_core_arguments(const OpInfo& op, Stack& stack) {
   stack = std::move(core);
 }
 
-void call_op(const OpInfo& op, Stack& stack) {
-  if (tls.modes && !mode_declines(op)) call_mode_boxed(op, stack);
-  else op.boxed(stack);
+void to_public_arguments(const OpInfo& op, Stack& stack) {
+  const Signature& s = signature(op);
+  Stack out(s.schema.arguments.size());
+  for (size_t i = 0; i < s.order.size() && i < stack.size(); ++i)
+    if (s.order[i] >= 0) out[size_t(s.order[i])] = std::move(stack[i]);
+  stack = std::move(out);
 }
+
+void call_op(const OpInfo& op, Stack& stack) { op.boxed(stack); }
 
 }  // namespace rl::abi

@@ -62,7 +62,10 @@ const OpInfo* find_published(std::string_view name, std::string_view overload);
 // other than strided, or pinned memory, is not implemented.
 void to_core_arguments(const OpInfo& op, Stack& stack);
 
-// Calls an operator with the active modes in view.
+// The other way; what the core does not know of is None.
+void to_public_arguments(const OpInfo& op, Stack& stack);
+
+// Calls an operator; the active modes see it.
 void call_op(const OpInfo& op, Stack& stack);
 
 }  // namespace rl::abi

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "autograd/engine_ops.h"
+#include "core/mode_call.h"
 
 namespace rl {
 
@@ -143,7 +144,8 @@ bool exclusive(const Tensor& t) {
 }
 
 void accumulate(Tensor& have, Tensor&& g) {
-  if (!tls.grad_mode && !tls.modes && have.dtype() == g.dtype() && have->sizes == g->sizes) {
+  if (!tls.grad_mode && !(tls.modes & ~kWrappers) && have.dtype() == g.dtype() &&
+      have->sizes == g->sizes) {
     if (exclusive(have)) {
       engine_ops::add_into(have, g);
       return;
@@ -226,7 +228,7 @@ struct UntrackedViews {
 };
 
 Grads apply_checked(Node& n, Grads&& inputs) {
-  UntrackedViews views(!tls.grad_mode && !tls.modes && !n.front_end);
+  UntrackedViews views(!tls.grad_mode && !(tls.modes & ~kWrappers) && !n.front_end);
   if (!anomaly_mode.enabled.load(std::memory_order_relaxed)) [[likely]] {
     Grads out = n.apply(std::move(inputs));
     check_gradients(n, out);
@@ -253,6 +255,7 @@ void Task::take_captures(const Slot& s, const Grads& inputs) {
 }
 
 void Task::run_node(uint32_t index) {
+  std::optional<ProfiledNode> profiled;
   Slot& s = slots[index];
   Node& n = *s.node;
   Grads inputs = std::move(s.inputs);
@@ -266,6 +269,7 @@ void Task::run_node(uint32_t index) {
   }
   if (!n.pre_hooks.empty())
     for (auto h : std::vector(n.pre_hooks)) h->call(inputs);
+  if (tls.profiling) [[unlikely]] profiled.emplace(n);
   Grads out;
   if (n.post_hooks.empty()) [[likely]] {
     out = apply_checked(n, std::move(inputs));
@@ -276,6 +280,7 @@ void Task::run_node(uint32_t index) {
     if (!options.keep_graph) n.release_saved();
     for (auto h : std::vector(n.post_hooks)) h->call(out, seen);
   }
+  if (profiled) [[unlikely]] profiled->applied();
   for (size_t i = 0; i < n.edges.size(); ++i) {
     const Edge& e = n.edges[i];
     if (!e.node) continue;
@@ -351,6 +356,7 @@ std::vector<Tensor> run_on_thread(const std::vector<Edge>& roots, Grads&& grads,
   auto hooks = saved_hooks_top();
   std::vector<intrusive_ptr<Mode>> modes;
   for (size_t i = 0; i < mode_depth(); ++i) modes.emplace_back(mode_at(i));
+  for (size_t i = 0; i < mode_depth_below(); ++i) modes.emplace_back(mode_at_below(i));
   std::thread worker([&] {
     try {
       for (auto& m : modes) push_mode(m);
@@ -362,6 +368,7 @@ std::vector<Tensor> run_on_thread(const std::vector<Edge>& roots, Grads&& grads,
       error = std::current_exception();
     }
     while (mode_depth()) pop_mode();
+    while (mode_depth_below()) pop_mode_below();
   });
   worker.join();
   if (error) std::rethrow_exception(error);

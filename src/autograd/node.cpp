@@ -26,6 +26,7 @@ Node::Node() : sequence_nr(next_sequence_nr++) {
 }
 
 Node::~Node() = default;
+uint64_t peek_sequence_nr() { return next_sequence_nr; }
 
 void Node::last_release() {
   if (draining) {

@@ -159,6 +159,7 @@ struct AutogradMeta {
   std::string name;
 };
 
+uint64_t peek_sequence_nr();         // what this thread's next node will be numbered
 AutogradMeta& meta(const Tensor& t);             // made on demand
 inline AutogradMeta* meta_or_null(const Tensor& t) { return t->autograd.get(); }
 

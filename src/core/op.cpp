@@ -7,26 +7,61 @@ namespace rl {
 
 thread_local constinit Tls tls;
 
-namespace {
-thread_local std::vector<intrusive_ptr<Mode>> mode_stack;
-void refresh_flag() { tls.modes = mode_stack.empty() ? 0 : 1; }
-}  // namespace
+void (*dispatch_wrappers)(const OpInfo& op, Stack& stack) = nullptr;
 
-void push_mode(intrusive_ptr<Mode> m) {
-  mode_stack.push_back(std::move(m));
-  refresh_flag();
+namespace {
+using ModeList = std::vector<intrusive_ptr<Mode>>;
+thread_local ModeList mode_stack, below_stack;
+
+void refresh_flag() {
+  tls.modes = uint8_t((tls.modes & ~(kModeStack | kBelowModes)) |
+                      (mode_stack.empty() ? 0 : kModeStack) |
+                      (below_stack.empty() ? 0 : kBelowModes));
 }
 
-intrusive_ptr<Mode> pop_mode() {
-  check(!mode_stack.empty(), "pop_mode: no mode is active on this thread");
-  auto m = std::move(mode_stack.back());
-  mode_stack.pop_back();
+intrusive_ptr<Mode> pop_from(ModeList& stack) {
+  check(!stack.empty(), "pop_mode: no mode is active on this thread");
+  auto m = std::move(stack.back());
+  stack.pop_back();
   refresh_flag();
   return m;
 }
 
+// What runs in the place of a kernel: nothing is recorded or cast, no mode above sees it.
+struct InsteadOfKernel {
+  InsteadOfKernel() : replay(tls.view_replay), bits(tls.modes) {
+    above.swap(mode_stack);
+    tls.view_replay = true;
+    tls.modes = uint8_t((bits & kWrappers) | (tls.profiling ? kProfiling : 0));
+    if (!below_stack.empty()) mode = pop_from(below_stack);
+    refresh_flag();
+  }
+  ~InsteadOfKernel() {
+    if (mode) below_stack.push_back(std::move(mode));
+    above.swap(mode_stack);
+    tls.view_replay = replay;
+    uint8_t wrappers = tls.modes & kWrappers;
+    tls.modes = bits | wrappers;
+  }
+  NoGrad no_grad;
+  bool replay;
+  uint8_t bits;
+  ModeList above;
+  intrusive_ptr<Mode> mode;
+};
+}  // namespace
+
+void push_mode(intrusive_ptr<Mode> m) {
+  (m->below_autograd() ? below_stack : mode_stack).push_back(std::move(m));
+  refresh_flag();
+}
+
+intrusive_ptr<Mode> pop_mode() { return pop_from(mode_stack); }
+intrusive_ptr<Mode> pop_mode_below() { return pop_from(below_stack); }
 size_t mode_depth() { return mode_stack.size(); }
 Mode* mode_at(size_t i) { return mode_stack[i].get(); }
+size_t mode_depth_below() { return below_stack.size(); }
+Mode* mode_at_below(size_t i) { return below_stack[i].get(); }
 bool mode_declines(const OpInfo& op) {
   return mode_stack.empty() || !mode_stack.back()->wants(op);
 }
@@ -43,13 +78,25 @@ void call_mode_boxed(const OpInfo& op, Stack& stack) {
   }
 }
 
-ModesOff::ModesOff() {
+void call_below_boxed(const OpInfo& op, Stack& stack) {
+  InsteadOfKernel here;
+  if (here.mode) {
+    here.mode->call(op, stack);
+  } else {
+    check(dispatch_wrappers, op.name, ": nobody computes for this kind of tensor");
+    dispatch_wrappers(op, stack);
+  }
+}
+
+ModesOff::ModesOff() : bits(tls.modes) {
   saved.swap(mode_stack);
-  refresh_flag();
+  saved_below.swap(below_stack);
+  tls.modes = 0;
 }
 ModesOff::~ModesOff() {
   mode_stack.swap(saved);
-  refresh_flag();
+  below_stack.swap(saved_below);
+  tls.modes = bits;
 }
 
 namespace {

@@ -28,19 +28,29 @@ class Mode : public RefCounted {
   virtual void call(const OpInfo& op, Stack& stack) = 0;
   // false: a composite is to run its body under this mode, so that the mode sees its parts.
   virtual bool wants(const OpInfo& op) const { return !op.composite; }
+  // true: takes the place of kernels; what it returns is recorded by autograd. It never sees
+  // composites, and nothing that it does is recorded.
+  virtual bool below_autograd() const { return false; }
 };
 
-void push_mode(intrusive_ptr<Mode> m);  // to this thread's stack
-intrusive_ptr<Mode> pop_mode();
-size_t mode_depth();
+void push_mode(intrusive_ptr<Mode> m);  // to this thread's stack above or below autograd
+intrusive_ptr<Mode> pop_mode();         // the last one above autograd
+intrusive_ptr<Mode> pop_mode_below();
+size_t mode_depth();                    // above autograd
 Mode* mode_at(size_t i);                // 0 is the outermost
+size_t mode_depth_below();
+Mode* mode_at_below(size_t i);
 void call_mode_boxed(const OpInfo& op, Stack& stack);
+void call_below_boxed(const OpInfo& op, Stack& stack);
 bool mode_declines(const OpInfo& op);   // top mode wants a composite's parts
 struct ModesOff {                       // RAII: no modes inside
   ModesOff();
   ~ModesOff();
-  std::vector<intrusive_ptr<Mode>> saved;
+  std::vector<intrusive_ptr<Mode>> saved, saved_below;
+  uint8_t bits;
 };
+// Arguments with `dispatches`: set by the binding.
+extern void (*dispatch_wrappers)(const OpInfo& op, Stack& stack);
 
 template <class R>
 struct FromStack {

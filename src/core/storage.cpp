@@ -4,14 +4,22 @@
 #include <cstring>
 
 #include "base/check.h"
+#include "core/tls.h"
 
 namespace rl {
+
+void (*memory_observer)(void* p, int64_t bytes) = nullptr;
+
+static inline void observe(void* p, int64_t bytes) {
+  if (tls.profiling && memory_observer) [[unlikely]] memory_observer(p, bytes);
+}
 
 Storage::Storage(size_t nbytes, Device device) : nbytes_(nbytes), device_(device) {
   if (device.is_meta()) return;
   if (device.is_cuda()) fail_as(ErrorKind::Assertion, "Torch not compiled with CUDA enabled");
   check(device.is_cpu(), "Storage: this build has no ", device_type_name(device.type), " support");
   data_ = cpu_alloc(nbytes);
+  observe(data_, int64_t(nbytes));
 }
 
 Storage::Storage(void* data, size_t nbytes, Deleter deleter, void* ctx, bool resizable)
@@ -22,7 +30,10 @@ Storage::~Storage() { release_data(); }
 
 void Storage::release_data() {
   if (owned_) {
-    if (data_) cpu_free(data_, nbytes_);
+    if (data_) {
+      observe(data_, -int64_t(nbytes_));
+      cpu_free(data_, nbytes_);
+    }
   } else if (deleter_) {
     deleter_(ctx_, data_, nbytes_);
   }
@@ -37,6 +48,7 @@ void Storage::resize(size_t nbytes) {
     return;
   }
   void* fresh = nbytes ? cpu_alloc(nbytes) : nullptr;  // a tensor that outlives it sees no memory
+  if (fresh) observe(fresh, int64_t(nbytes));
   if (data_ && fresh) std::memcpy(fresh, data_, std::min(nbytes, nbytes_));
   release_data();
   data_ = fresh;

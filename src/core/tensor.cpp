@@ -203,6 +203,8 @@ Scalar item(const Tensor& t) {
     return values.numel() ? item(alias(values, {}, {}, values.offset()))
                           : item(scalar_tensor(Scalar(0), t.dtype()));
   }
+  check(t.storage() && t.storage()->data(),
+        "Cannot access data pointer of Tensor that doesn't have storage");
   if (is_float8(t.dtype())) return Scalar(double(float8_value(t)));
   Scalar s;
   visit(AllTypesAndUInts{}, t.dtype(), "item", [&]<class T>() {

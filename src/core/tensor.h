@@ -59,6 +59,7 @@ struct TensorImpl : RefCounted {
   bool requires_grad = false;   // leaf flag, or has a grad_fn: one byte tested by every operator
   bool has_forward_grad = false;
   bool python_subclass = false; // its Python type is not plain torch.Tensor
+  bool dispatches = false;      // its Python type defines __torch_dispatch__
   intrusive_ptr<VersionCounter> version;
   std::unique_ptr<AutogradMeta, AutogradMetaDeleter> autograd;
   void* python = nullptr;       // PyObject*, owned by it or owning it (python/tensor_object.cpp)

@@ -276,49 +276,83 @@ PyObject* py_public_schema(PyObject*, PyObject* handle) {
   });
 }
 
-// A mode whose handler is a Python callable: handler(name, overload, arguments) -> results.
+// x + 1 reaches operators as a tensor; a handler sees the number that was written.
+PyObject* argument_object(const IValue& v) {
+  if (v.is_tensor() && v.tensor().is_wrapped_number() && !v.tensor()->dispatches &&
+      v.tensor().device().is_cpu())
+    return wrap(item(v.tensor()));
+  return from_ivalue(v);
+}
+
+// handler(op, name, overload, arguments): its results take the place of the arguments.
+void call_handler(PyObject* handler, const OpInfo& op, Stack& stack) {
+  GilAcquire gil;
+  Ref handle = owned(PyLong_FromVoidPtr(const_cast<OpInfo*>(&op)));
+  abi::to_public_arguments(op, stack);
+  Ref args = owned(PyTuple_New(Py_ssize_t(stack.size())));
+  for (size_t i = 0; i < stack.size(); ++i) {
+    PyObject* o = argument_object(stack[i]);
+    if (!o) throw_python_error();
+    PyTuple_SET_ITEM(args.get(), Py_ssize_t(i), o);
+  }
+  Ref name = owned(PyUnicode_FromString(op.name));
+  Ref overload = owned(PyUnicode_FromString(op.overload));
+  Ref r = owned(PyObject_CallFunctionObjArgs(handler, handle.get(), name.get(), overload.get(),
+                                             args.get(), nullptr));
+  stack.clear();
+  if (op.num_returns == 0) return;
+  if (op.num_returns == 1) {
+    stack.push_back(to_ivalue(r.get()));
+    return;
+  }
+  Ref seq = owned(PySequence_Fast(r.get(), "a mode must return a sequence for several results"));
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(seq.get()); ++i)
+    stack.push_back(to_ivalue(PySequence_Fast_GET_ITEM(seq.get(), i)));
+}
+
+// A mode whose handler is a Python callable: handler(op, name, overload, arguments) -> results.
 struct PythonMode : Mode {
-  explicit PythonMode(PyObject* h, bool parts) : handler(new_ref(h)), composites(!parts) {}
+  PythonMode(PyObject* h, bool parts, bool below)
+      : handler(new_ref(h)), composites(!parts), below(below) {}
   ~PythonMode() override {
     GilAcquire gil;
     Py_DECREF(handler);
   }
   bool wants(const OpInfo& op) const override { return composites || !op.composite; }
-  void call(const OpInfo& op, Stack& stack) override {
-    GilAcquire gil;
-    Ref handle = owned(PyLong_FromVoidPtr(const_cast<OpInfo*>(&op)));
-    Ref args = owned(PyTuple_New(Py_ssize_t(stack.size())));
-    for (size_t i = 0; i < stack.size(); ++i)
-      PyTuple_SET_ITEM(args.get(), Py_ssize_t(i), from_ivalue(stack[i]));
-    Ref name = owned(PyUnicode_FromString(op.name));
-    Ref overload = owned(PyUnicode_FromString(op.overload));
-    Ref r = owned(PyObject_CallFunctionObjArgs(handler, handle.get(), name.get(), overload.get(),
-                                               args.get(), nullptr));
-    stack.clear();
-    if (op.num_returns == 0) return;
-    if (op.num_returns == 1) {
-      stack.push_back(to_ivalue(r.get()));
-      return;
-    }
-    Ref seq = owned(PySequence_Fast(r.get(), "a mode must return a sequence for several results"));
-    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(seq.get()); ++i)
-      stack.push_back(to_ivalue(PySequence_Fast_GET_ITEM(seq.get(), i)));
-  }
+  bool below_autograd() const override { return below; }
+  void call(const OpInfo& op, Stack& stack) override { call_handler(handler, op, stack); }
   PyObject* handler;
-  bool composites;
+  bool composites, below;
 };
+
+// Tensors whose class defines __torch_dispatch__: torch/utils/_python_dispatch.py asks them.
+void call_wrappers(const OpInfo& op, Stack& stack) {
+  GilAcquire gil;
+  static PyObject* handler = nullptr;
+  if (!handler) {
+    Ref module = owned(PyImport_ImportModule("torch.utils._python_dispatch"));
+    handler = owned(PyObject_GetAttrString(module.get(), "_call_wrappers")).release();
+  }
+  call_handler(handler, op, stack);
+}
 
 PyObject* py_push_mode(PyObject*, PyObject* const* args, Py_ssize_t n) {
   return guarded([&]() -> PyObject* {
-    check_type(n >= 1, "_push_mode(handler, parts=True)");
-    bool parts = n < 2 || to_bool(args[1]);
-    push_mode(intrusive_ptr<Mode>(new PythonMode(args[0], parts)));
+    check_type(n >= 1, "_push_mode(handler, parts=True, below=False)");
+    bool parts = n < 2 || to_bool(args[1]), below = n > 2 && to_bool(args[2]);
+    push_mode(intrusive_ptr<Mode>(new PythonMode(args[0], parts, below)));
     return none();
   });
 }
 PyObject* py_pop_mode(PyObject*, PyObject*) {
   return guarded([&]() -> PyObject* {
     pop_mode();
+    return none();
+  });
+}
+PyObject* py_pop_mode_below(PyObject*, PyObject*) {
+  return guarded([&]() -> PyObject* {
+    pop_mode_below();
     return none();
   });
 }
@@ -339,12 +373,14 @@ PyMethodDef functions[] = {{"_find_op", fast(py_find_op), METH_FASTCALL, nullptr
                            {"_public_schema", py_public_schema, METH_O, nullptr},
                            {"_push_mode", fast(py_push_mode), METH_FASTCALL, nullptr},
                            {"_pop_mode", py_pop_mode, METH_NOARGS, nullptr},
+                           {"_pop_mode_below", py_pop_mode_below, METH_NOARGS, nullptr},
                            {"_mode_depth", py_mode_depth, METH_NOARGS, nullptr},
                            {}};
 
 }  // namespace
 
 bool add_registry_functions(PyObject* module) {
+  dispatch_wrappers = call_wrappers;
   return PyModule_AddFunctions(module, functions) == 0 && add_abi_functions(module);
 }
 

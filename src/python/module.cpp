@@ -168,7 +168,8 @@ bool fill(PyObject* m) {
          add_size_type(m) && add_return_types(m) &&
          add_storage_type(m) && add_tensor_type(m) && add_generator_type(m) &&
          add_registry_functions(m) && add_generated(m) && add_construct_functions(m) &&
-         add_autograd(m) && add_serialize_functions(m) && add_nn_module_functions(m);
+         add_autograd(m) && add_serialize_functions(m) && add_nn_module_functions(m) &&
+         add_mode_functions(m);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "autograd/node.h"
 #include "gen/ops/create.h"
 #include "gen/ops/index.h"
+#include "gen/ops/misc.h"
 #include "gen/ops/views.h"
 #include "python/errors.h"
 
@@ -23,6 +24,8 @@ Tensor call_tensor(const char* name, const char* overload, Stack arguments) {
   check(!r.empty() && r[0].is_tensor(), "aten::", name, " returned no tensor");
   return r[0].tensor();
 }
+
+Scalar item(const Tensor& t) { return tls.modes ? _local_scalar_dense(t) : rl::item(t); }
 
 Tensor numpy_T(const Tensor& t) {
   static bool said = false;

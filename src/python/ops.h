@@ -9,6 +9,7 @@ namespace rl::py::ops {
 Stack call(const char* name, const char* overload, Stack arguments);
 Tensor call_tensor(const char* name, const char* overload, Stack arguments);
 
+Scalar item(const Tensor& t);          // modes see it, too
 Tensor numpy_T(const Tensor& t);
 Tensor matrix_transpose(const Tensor& t, const char* name, bool conjugate);
 Tensor matrix_H(const Tensor& t);

@@ -16,6 +16,9 @@ namespace {
 
 PyObject* disabled_function = nullptr;  // torch._C._disabled_torch_function_impl
 PyObject* name_torch_function = nullptr;
+PyObject* disabled_dispatch = nullptr;  // torch._C._disabled_torch_dispatch_impl
+PyObject* name_torch_dispatch = nullptr;
+thread_local bool dispatch_off = false;  // inside _DisableTorchDispatch
 
 // What the class of `o` defines; borrowed, null if nothing.
 PyObject* class_hook(PyTypeObject* t) { return _PyType_Lookup(t, name_torch_function); }
@@ -58,7 +61,20 @@ Ref call_hook(PyObject* hook, PyObject* function, PyObject* types, PyObject* arg
 
 }  // namespace
 
+bool class_dispatches(PyTypeObject* type) {
+  if (type == tensor_type) return false;
+  PyObject* hook = _PyType_Lookup(type, name_torch_dispatch);
+  return hook && hook != disabled_dispatch;
+}
+
+void wrappers_about() {
+  if (!dispatch_off) tls.modes |= kWrappers;
+}
+
 bool overrides(PyObject* o) {
+  // A tensor of another thread makes this one look at every call's arguments.
+  if (is_tensor(o) && tensor_of(o).defined() && tensor_of(o)->dispatches) [[unlikely]]
+    wrappers_about();
   if (function_state.disabled) return false;
   PyObject* hook = class_hook(Py_TYPE(o));
   if (!hook) return false;
@@ -285,6 +301,39 @@ PyTypeObject* disable_type(const char* name) {
   return &t;
 }
 
+// with _DisableTorchDispatch(): kernels run, whatever modes and classes say.
+struct DispatchOffObject {
+  PyObject_HEAD
+  uint8_t bits;
+  bool saved;
+};
+PyObject* dispatch_off_enter(PyObject* self, PyObject*) {
+  auto* o = reinterpret_cast<DispatchOffObject*>(self);
+  o->bits = tls.modes & kBelowAutograd;
+  o->saved = dispatch_off;
+  dispatch_off = true;
+  tls.modes &= uint8_t(~kBelowAutograd);
+  return new_ref(self);
+}
+PyObject* dispatch_off_exit(PyObject* self, PyObject*) {
+  auto* o = reinterpret_cast<DispatchOffObject*>(self);
+  dispatch_off = o->saved;
+  tls.modes |= o->bits;
+  return none();
+}
+PyMethodDef dispatch_off_methods[] = {{"__enter__", dispatch_off_enter, METH_NOARGS, nullptr},
+                                      {"__exit__", dispatch_off_exit, METH_VARARGS, nullptr},
+                                      {}};
+PyTypeObject* dispatch_off_type() {
+  static PyTypeObject t = {PyVarObject_HEAD_INIT(nullptr, 0)};
+  t.tp_name = "torch._C._DisableTorchDispatch";
+  t.tp_basicsize = sizeof(DispatchOffObject);
+  t.tp_flags = Py_TPFLAGS_DEFAULT;
+  t.tp_methods = dispatch_off_methods;
+  t.tp_new = PyType_GenericNew;
+  return &t;
+}
+
 PyMethodDef functions[] = {
     {"_disabled_torch_function_impl", py_disabled, METH_VARARGS, nullptr},
     {"_disabled_torch_dispatch_impl", py_disabled, METH_VARARGS, nullptr},
@@ -305,11 +354,14 @@ PyMethodDef functions[] = {
 
 bool add_override_functions(PyObject* module) {
   name_torch_function = PyUnicode_InternFromString("__torch_function__");
+  name_torch_dispatch = PyUnicode_InternFromString("__torch_dispatch__");
   if (PyModule_AddFunctions(module, functions) < 0) return false;
   disabled_function = PyObject_GetAttrString(module, "_disabled_torch_function_impl");
-  if (!disabled_function) return false;
+  disabled_dispatch = PyObject_GetAttrString(module, "_disabled_torch_dispatch_impl");
+  if (!disabled_function || !disabled_dispatch) return false;
   return PyModule_AddType(module, disable_type<1>("torch._C.DisableTorchFunctionSubclass")) == 0 &&
-         PyModule_AddType(module, disable_type<2>("torch._C.DisableTorchFunction")) == 0;
+         PyModule_AddType(module, disable_type<2>("torch._C.DisableTorchFunction")) == 0 &&
+         PyModule_AddType(module, dispatch_off_type()) == 0;
 }
 
 }  // namespace rl::py

@@ -25,6 +25,9 @@ struct Overriding {
 
 // Does the class of `o` define __torch_function__ (and not as disabled)? Never for exact tensors.
 bool overrides(PyObject* o);
+// Does the class define __torch_dispatch__ (and not as disabled)?
+bool class_dispatches(PyTypeObject* type);
+void wrappers_about();  // such a tensor has been seen on this thread
 // Calls modes, then the overriding arguments. New reference or null with an error.
 PyObject* call_torch_function(const Overriding& who, PyObject* function, PyObject* args,
                               PyObject* kwargs, const char* qualified);

@@ -107,9 +107,11 @@ PyObject* get_is_inference(const Tensor& t) { return wrap(bool(t->inference)); }
 PyObject* get_item(const Tensor& t) {
   check(t.numel() == 1, "a Tensor with ", t.numel(), " elements cannot be converted to Scalar");
   check(!t.is_meta(), "Tensor.item() cannot be called on meta tensors");
-  return scalar_object(item(t), t.dtype());
+  return scalar_object(ops::item(t), t.dtype());
 }
 PyObject* get_tolist(const Tensor& t) {
+  check(!t->dispatches, ".tolist() is not supported for tensor subclasses, got ",
+        object_of(t) ? Py_TYPE(object_of(t))->tp_name : "one");
   check(t->kind == ImplKind::Strided,
         "Cannot access data pointer of Tensor that doesn't have storage");
   return nested_list(t);
@@ -274,6 +276,62 @@ PyObject* make_subclass(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyOb
   });
 }
 
+// _make_wrapper_subclass(cls, size, *, ...): a tensor of that geometry without memory
+constexpr int kWrapperParams = 12;
+const Param kWrapper[] = {{"size", Kind::IntList, false, false, 0, nullptr},
+                          {"strides", Kind::IntListOpt, true, true, 0, nullptr},
+                          {"storage_offset", Kind::IntOpt, true, true, 0, nullptr},
+                          {"memory_format", Kind::MemoryFormatOpt, true, true, 0, nullptr},
+                          {"dtype", Kind::DTypeOpt, true, true, 0, nullptr},
+                          {"layout", Kind::LayoutOpt, true, true, 0, nullptr},
+                          {"device", Kind::DeviceOpt, true, true, 0, nullptr},
+                          {"pin_memory", Kind::Bool, true, true, 0, nullptr},
+                          {"requires_grad", Kind::Bool, true, true, 0, nullptr},
+                          {"dispatch_sizes_strides_policy", Kind::StrOpt, true, true, 0, nullptr},
+                          {"dispatch_device", Kind::Bool, true, true, 0, nullptr},
+                          {"dispatch_layout", Kind::Bool, true, true, 0, nullptr}};
+const Signature kWrapperSignatures[] = {
+    {"(IntArrayRef size, *, IntArrayRef strides=None, int storage_offset=None, torch.memory_format "
+     "memory_format=None, torch.dtype dtype=None, torch.layout layout=None, torch.device "
+     "device=None, bool pin_memory=False, bool requires_grad=False, str "
+     "dispatch_sizes_strides_policy=None, bool dispatch_device=False, bool dispatch_layout=False)",
+     kWrapper, kWrapperParams, 1, false, 0}};
+const Overloads kMakeWrapper = {"_make_wrapper_subclass", "torch.Tensor._make_wrapper_subclass",
+                                kWrapperSignatures, 1, false};
+
+Tensor memoryless(PyObject* const* v) {
+  const Dims size = to_int_list(v[0]);
+  const DType dtype = to_dtype_opt(v[4]).value_or(default_dtype());
+  auto format = to_memory_format_opt(v[3]);
+  Tensor t = format ? empty_format(size, dtype, Device{DeviceType::Meta}, *format)
+                    : empty_tensor(size, dtype, Device{DeviceType::Meta});
+  if (OptDims strides = to_int_list_opt(v[1]); strides.has) {
+    check(strides.dims.size() == size.size(), "mismatch in length of strides and shape");
+    t->strides = strides.dims;
+  }
+  t->offset = to_int_opt(v[2]).value_or(0);
+  t->device = to_device_opt(v[6]).value_or(Device{});
+  t->refresh();
+  if (v[8] && to_bool(v[8])) set_requires_grad(t, true);
+  return t;
+}
+
+PyObject* make_wrapper_subclass(PyObject*, PyObject* const* args, Py_ssize_t nargs,
+                                PyObject* kwnames) {
+  return guarded([&]() -> PyObject* {
+    check_type(nargs >= 1 && PyType_Check(args[0]), "cls must be a type (got ",
+               nargs ? Py_TYPE(args[0])->tp_name : "nothing", ")");
+    auto* type = reinterpret_cast<PyTypeObject*>(args[0]);
+    check_type(PyType_IsSubtype(type, &tensor_base_type) && class_dispatches(type),
+               reinterpret_cast<PyTypeObject*>(args[0])->tp_name,
+               " must define __torch_dispatch__");
+    PyObject* v[kWrapperParams] = {};
+    if (bind(kMakeWrapper, nullptr, args + 1, nargs - 1, kwnames, v) == kHandled)
+      return take_bound_result();
+    return wrap_as(type, memoryless(v));
+  });
+}
+
 PyObject* as_subclass(PyObject* self, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
   return guarded([&]() -> PyObject* {
     PyObject* cls = nargs + (kwnames ? PyTuple_GET_SIZE(kwnames) : 0) == 1 ? args[0] : nullptr;
@@ -367,6 +425,8 @@ PyMethodDef tensor_methods[] = {
     {"set_", fast(tensor_set), METH_FASTCALL | METH_KEYWORDS, nullptr},
     {"untyped_storage", simple<n_untyped_storage, get_untyped_storage>, METH_NOARGS, nullptr},
     {"_make_subclass", fast(make_subclass), METH_FASTCALL | METH_KEYWORDS | METH_STATIC, nullptr},
+    {"_make_wrapper_subclass", fast(make_wrapper_subclass),
+     METH_FASTCALL | METH_KEYWORDS | METH_STATIC, nullptr},
     {"as_subclass", fast(as_subclass), METH_FASTCALL | METH_KEYWORDS, nullptr},
     {"_convert", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(convert_result)),
      METH_FASTCALL | METH_STATIC, nullptr},

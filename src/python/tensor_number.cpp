@@ -6,6 +6,7 @@
 
 #include "python/accepts.h"
 #include "python/errors.h"
+#include "python/ops.h"
 #include "python/generated.h"
 #include "python/overrides.h"
 
@@ -123,7 +124,7 @@ PyObject* slot_inplace_power(PyObject* a, PyObject* b, PyObject*) {
 Scalar one_element(PyObject* o) {
   const Tensor& t = tensor_of(o);
   check_value(t.numel() == 1, "only one element tensors can be converted to Python scalars");
-  return item(t);
+  return ops::item(t);
 }
 
 int slot_bool(PyObject* o) {
@@ -136,7 +137,7 @@ int slot_bool(PyObject* o) {
     const Tensor& t = tensor_of(o);
     check(t.numel() != 0, "Boolean value of Tensor with no values is ambiguous");
     check(t.numel() == 1, "Boolean value of Tensor with more than one value is ambiguous");
-    return item(t).to_bool();
+    return ops::item(t).to_bool();
   } catch (...) {
     set_python_error();
     return -1;
@@ -180,7 +181,7 @@ PyObject* slot_index(PyObject* o) {
     const Tensor& t = tensor_of(o);
     check_type(t.numel() == 1 && is_integral(t.dtype(), true),
                "only integer tensors of a single element can be converted to an index");
-    return PyLong_FromLongLong(item(t).to_int());
+    return PyLong_FromLongLong(ops::item(t).to_int());
   });
 }
 

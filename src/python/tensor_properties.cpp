@@ -93,7 +93,10 @@ PyObject* get_grad_dtype(const Tensor& t) {
   return wrap(m && m->grad_dtype != DType::Undefined ? m->grad_dtype : t.dtype());
 }
 PyObject* get_grad_fn(const Tensor& t) { return wrap_grad_fn ? wrap_grad_fn(t) : none(); }
-PyObject* get_data(const Tensor& t) { return wrap(shallow_copy(t)); }
+PyObject* get_data(const Tensor& t) {
+  if (t->dispatches) return wrap(ops::call_tensor("detach", "", {t}));
+  return wrap(shallow_copy(t));
+}
 PyObject* get_base(const Tensor& t) {
   auto* m = meta_or_null(t);
   return m && m->view ? wrap(m->view->base) : none();

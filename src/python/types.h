@@ -71,6 +71,7 @@ bool add_tensor_type(PyObject* module);
 bool add_override_functions(PyObject* module);
 bool add_construct_functions(PyObject* module);
 bool add_registry_functions(PyObject* module);
+bool add_mode_functions(PyObject* module);
 bool add_return_types(PyObject* module);
 bool add_serialize_functions(PyObject* module);
 bool add_nn_module_functions(PyObject* module);

@@ -1,5 +1,6 @@
-"""Subclasses of tensors for tracing: the names only (meta tensors are what this package has)."""
+"""Tensor subclasses of the package: tensors that have everything but values."""
+from torch._subclasses.fake_tensor import (DynamicOutputShapeException, FakeTensor,
+                                           FakeTensorMode, UnsupportedFakeTensorException)
 
-from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode  # noqa: F401
-
-__all__ = ["FakeTensor", "FakeTensorMode"]
+__all__ = ["FakeTensor", "FakeTensorMode", "UnsupportedFakeTensorException",
+           "DynamicOutputShapeException"]

@@ -1,6 +1,7 @@
 """Modes that see every operator: `TorchDispatchMode`, and helpers for tensor subclasses."""
 
 import contextlib
+import threading
 
 import torch
 from torch import _C
@@ -11,11 +12,29 @@ __all__ = [
     "_get_current_dispatch_mode",
 ]
 
-_stack = []       # modes of this thread's stack, innermost last
-_overloads = {}   # operator handle -> OpOverload
+_thread = threading.local()   # .stack: modes of the thread, innermost last
+_overloads = {}               # operator handle -> OpOverload
 
 
-def _overload(handle, name, overload):
+def _stack():
+    try:
+        return _thread.stack
+    except AttributeError:
+        _thread.stack = []
+        return _thread.stack
+
+
+# Arithmetic has one overload for tensors and numbers alike.
+_ONE_OVERLOAD = frozenset(n + s for n in ("add", "sub", "mul", "div", "rsub") for s in ("", "_"))
+_OF_NUMBERS = {"Tensor": ((1, "Scalar"),), "Tensor_Tensor": ((1, "Tensor_Scalar"), (0, "Scalar"))}
+
+
+def _overload(handle, name, overload, args):
+    if overload in _OF_NUMBERS and name not in _ONE_OVERLOAD:
+        for position, other in _OF_NUMBERS[overload]:
+            if (len(args) > position and isinstance(args[position], (int, float, complex))
+                    and _C._find_op(name, other) is not None):
+                return getattr(getattr(torch.ops.aten, name), other)
     found = _overloads.get(handle)
     if found is None:
         packet = getattr(torch.ops.aten, name)
@@ -49,11 +68,44 @@ def _same(default, value):
         return False
 
 
+def _dispatches(cls):
+    hook = getattr(cls, "__torch_dispatch__", None)
+    return hook is not None and hook is not _C._disabled_torch_dispatch_impl
+
+
+def _overriding(args):
+    """Tensors whose class takes part, one of each class, subclasses first."""
+    found = []
+    for a in args:
+        for t in a if isinstance(a, (list, tuple)) else (a,):
+            if (isinstance(t, torch.Tensor) and _dispatches(type(t))
+                    and not any(type(t) is type(f) for f in found)):
+                at = next((i for i, f in enumerate(found) if issubclass(type(t), type(f))),
+                          len(found))
+                found.insert(at, t)
+    return found
+
+
+def _call_wrappers(handle, name, overload, args):
+    """An operator on tensors of classes with ``__torch_dispatch__``: each class is asked."""
+    func = _overload(handle, name, overload, args)
+    positional, kwargs = _split(func, args)
+    who = _overriding(args)
+    types = tuple(type(t) for t in who)
+    for t in who:
+        result = type(t).__torch_dispatch__(func, types, positional, kwargs)
+        if result is not NotImplemented:
+            return result
+    listed = "\n".join(f"  - tensor subclass {t}" for t in types)
+    raise TypeError(f"Multiple dispatch failed for 'torch._ops.{func}'; all __torch_dispatch__ "
+                    f"handlers returned NotImplemented:\n\n{listed}")
+
+
 class TorchDispatchMode:
     """Takes over every operator inside a ``with`` block, below autograd's recording.
 
     Subclasses define ``__torch_dispatch__(self, func, types, args=(), kwargs=None)``; inside it the
-    mode is off.
+    mode is off, and nothing is recorded.
     """
 
     def __init__(self, _dispatch_key=None):
@@ -63,26 +115,31 @@ class TorchDispatchMode:
         raise NotImplementedError
 
     def _handle(self, handle, name, overload, args):
-        func = _overload(handle, name, overload)
+        func = _overload(handle, name, overload, args)
         positional, kwargs = _split(func, args)
-        types = tuple({type(a) for a in args if isinstance(a, torch.Tensor)} - {torch.Tensor})
-        saved = _stack.pop()
+        types = tuple(type(t) for t in _overriding(args))
+        stack = _stack()
+        saved = stack.pop()
         try:
-            return self.__torch_dispatch__(func, types, positional, kwargs)
+            result = self.__torch_dispatch__(func, types, positional, kwargs)
+            if result is NotImplemented:
+                result = func(*positional, **kwargs)
+            return result
         finally:
-            _stack.append(saved)
+            stack.append(saved)
 
     def __enter__(self):
-        _stack.append(self)
-        _C._push_mode(self._handle)
+        _stack().append(self)
+        _C._push_mode(self._handle, True, True)
         return self
 
     def __exit__(self, exc_type, exc_val, exc_tb):
-        _C._pop_mode()
-        _stack.pop()
+        _C._pop_mode_below()
+        _stack().pop()
 
     @classmethod
     def push(cls, *args, **kwargs):
+        """The mode, to be entered."""
         return cls(*args, **kwargs)
 
     @classmethod
@@ -98,23 +155,23 @@ class BaseTorchDispatchMode(TorchDispatchMode):
 
 
 def _get_current_dispatch_mode():
-    return _stack[-1] if _stack else None
+    return _stack()[-1] if _stack() else None
 
 
 def _get_current_dispatch_mode_stack():
-    return list(_stack)
+    return list(_stack())
 
 
 def is_in_torch_dispatch_mode(include_infra_modes=True):
-    return bool(_stack)
+    return bool(_stack())
 
 
 @contextlib.contextmanager
 def _disable_current_modes():
     """No dispatch mode inside the block."""
     held = []
-    while _stack:
-        held.append(_stack[-1])
+    while _stack():
+        held.append(_stack()[-1])
         held[-1].__exit__(None, None, None)
     try:
         yield held

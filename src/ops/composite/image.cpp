@@ -109,7 +109,12 @@ Tensor pad(const Tensor& self, IntRef pad, std::string_view mode, std::optional<
                     "  - 3D or 4D input: padding size = 4 (pads last 2 dimensions)\n"
                     "  - 4D or 5D input: padding size = 6 (pads last 3 dimensions)");
   check_implemented(code >= 0, "Unrecognised padding mode ", mode);
-  return pad_by_position(self, pad, code);
+  if (code == kCircular) return pad_by_position(self, pad, code);
+  using Pad = Tensor (*)(const Tensor&, IntRef);
+  constexpr Pad kPads[2][3] = {
+      {&rl::reflection_pad1d, &rl::reflection_pad2d, &rl::reflection_pad3d},
+      {&rl::replication_pad1d, &rl::replication_pad2d, &rl::replication_pad3d}};
+  return kPads[code == kReplicate][spatial - 1](self, pad);
 }
 
 // ---- rearrangements ----------------------------------------------------------------------------

@@ -126,9 +126,17 @@ static void check_bilinear(const Tensor& a, const Tensor& b, const Tensor& w, co
         bias.defined() ? bias.size(0) : 0, " but expected ", w.size(0));
 }
 
+// Its products are no calls of the user's: autocast leaves them alone.
+struct AutocastAside {
+  AutocastAside() : bit(tls.modes & kAutocast) { tls.modes &= uint8_t(~kAutocast); }
+  ~AutocastAside() { tls.modes |= bit; }
+  uint8_t bit;
+};
+
 Tensor bilinear(const Tensor& input1, const Tensor& input2, const Tensor& weight,
                 const Tensor& bias) {
   check_bilinear(input1, input2, weight, bias);
+  AutocastAside aside;
   Dims sizes(input1.sizes());
   const int64_t i = sizes.back(), j = input2.sizes().back(), o = weight.size(0);
   sizes.pop_back();
@@ -139,6 +147,19 @@ Tensor bilinear(const Tensor& input1, const Tensor& input2, const Tensor& weight
   const Tensor half = rl::view(rl::mm(rl::reshape(input1, {rows, i}), w), {rows, o, j});
   const Tensor out = rl::view(rl::bmm(half, rl::reshape(input2, {rows, j, 1})), sizes);
   return bias.defined() ? out + bias : out;
+}
+
+// What modes see of linear: the product with the transposed weight.
+Tensor linear_parts(const Tensor& input, const Tensor& weight, const Tensor& bias) {
+  const Tensor w = weight.dim() == 2 ? rl::t(weight) : weight;
+  if (!bias.defined() || input.dim() < 2 || weight.dim() != 2) {
+    const Tensor out = rl::matmul(input, w);
+    return bias.defined() ? rl::add(out, bias) : out;
+  }
+  if (input.dim() == 2) return rl::addmm(bias, input, w);
+  Dims sizes(input.sizes());
+  sizes.back() = weight.size(0);
+  return rl::view(rl::addmm(bias, rl::reshape(input, {-1, input.size(-1)}), w), sizes);
 }
 
 Tensor tensordot(const Tensor& self, const Tensor& other, IntRef dims1, IntRef dims2) {

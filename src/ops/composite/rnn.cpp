@@ -4,6 +4,7 @@
 #include <functional>
 #include <vector>
 
+#include "gen/ops/create.h"
 #include "gen/ops/activation.h"
 #include "gen/ops/arith.h"
 #include "gen/ops/join.h"
@@ -66,15 +67,24 @@ struct State {
 
 Tensor linear_of(const Tensor& x, const Tensor& w, const Tensor& b) { return rl::linear(x, w, b); }
 
+// Inside autocast the products are of a smaller type than the state, which keeps its own.
+Tensor in_type_of(const Tensor& sums, const Tensor& state) {
+  return sums.dtype() == state.dtype() ? sums : rl::to(sums, state.dtype());
+}
+
 // One step from the input's part of the sums.
 State step(Kind kind, const Tensor& from_input, const State& s, const Weights& w) {
   const Tensor from_state = linear_of(s.h, w.hh, w.b_hh);
   switch (kind) {
     case Kind::Lstm: {
-      auto [h, c, gates] = rl::_lstm_step(from_input, from_state, s.c);
+      auto [h, c, gates] =
+          rl::_lstm_step(in_type_of(from_input, s.c), in_type_of(from_state, s.c), s.c);
       return {w.hr.defined() ? linear_of(h, w.hr, Tensor()) : h, c};
     }
-    case Kind::Gru: return {std::get<0>(rl::_gru_step(from_input, from_state, s.h)), Tensor()};
+    case Kind::Gru:
+      return {std::get<0>(rl::_gru_step(in_type_of(from_input, s.h), in_type_of(from_state, s.h),
+                                        s.h)),
+              Tensor()};
     case Kind::Tanh: return {rl::tanh(from_input + from_state), Tensor()};
     default: return {rl::relu(from_input + from_state), Tensor()};
   }

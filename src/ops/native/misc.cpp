@@ -6,6 +6,8 @@
 
 namespace rl::native {
 
+Scalar _local_scalar_dense(const Tensor& self) { return item(self); }
+
 Tensor eq(const Tensor& self, const Tensor& other);
 Tensor all_full(const Tensor& self);
 Tensor isclose_terms(const Tensor& self, const Tensor& other, double rtol, double atol,
