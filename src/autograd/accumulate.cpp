@@ -53,7 +53,7 @@ bool unshared(const Tensor& grad) {
 }
 
 Tensor clone_in_layout(const Tensor& grad, const Tensor& leaf) {
-  if (grad->kind != ImplKind::Strided || leaf->kind != ImplKind::Strided)
+  if (grad->kind != ImplKind::Strided || leaf->kind != ImplKind::Strided || grad->dispatches)
     return engine_ops::clone(grad);
   if (leaf->contiguous || !is_non_overlapping_and_dense(leaf->sizes, leaf->strides))
     return engine_ops::clone_contiguous(grad);

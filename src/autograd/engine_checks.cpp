@@ -83,7 +83,8 @@ Tensor make_root_grad(const Tensor& output, const Tensor& grad, size_t index) {
   check(output.numel() == 1, "grad can be implicitly created only for scalar outputs");
   check(output.is_floating(), "grad can be implicitly created only for real scalar outputs but got "
         "torch.", dtype_name(output.dtype()));
-  if (output.dim() == 0 && output.device().is_cpu())
+  if (output.dim() == 0 && output.device().is_cpu() && !output->dispatches &&
+      !(tls.modes & kBelowModes))
     return scalar_tensor(Scalar(1.0), output.dtype());
   NoGrad no_grad;
   return engine_ops::ones_like(output);

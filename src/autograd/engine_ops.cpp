@@ -35,6 +35,15 @@ Tensor real(const Tensor& t) { return rl::real(t); }
 Tensor as_strided(const Tensor& t, IntRef sizes, IntRef strides, int64_t offset) {
   return rl::as_strided(t, sizes, strides, offset);
 }
+Tensor detach(const Tensor& t) {
+  NoGrad no_grad;
+  const bool replay = std::exchange(tls.view_replay, true);  // no view of t for autograd
+  struct Restore {
+    bool to;
+    ~Restore() { tls.view_replay = to; }
+  } restore{replay};
+  return rl::detach(t);
+}
 Tensor view_as_self(const Tensor& t) { return rl::view_as(t, t); }
 void copy_into(const Tensor& to, const Tensor& from) { rl::copy_(to, from); }
 void zero_into(const Tensor& t) { rl::zero_(t); }

@@ -15,6 +15,7 @@ Tensor sum_to(const Tensor& t, IntRef sizes);          // undoes broadcasting
 Tensor to_dtype(const Tensor& t, DType dtype);
 Tensor real(const Tensor& t);
 Tensor as_strided(const Tensor& t, IntRef sizes, IntRef strides, int64_t offset);
+Tensor detach(const Tensor& t);
 Tensor view_as_self(const Tensor& t);                  // a differentiable alias of all of t
 void copy_into(const Tensor& to, const Tensor& from);  // to.copy_(from)
 void zero_into(const Tensor& t);                       // t.zero_()

@@ -219,7 +219,10 @@ void set_requires_grad(const Tensor& t, bool on) {
   if (on) flag_views(t);
 }
 
-Tensor detached(const Tensor& t) { return alias(t); }
+Tensor detached(const Tensor& t) {
+  if (t->dispatches) [[unlikely]] return engine_ops::detach(t);  // its class makes the alias
+  return alias(t);
+}
 
 void detach_inplace(const Tensor& t) {
   AutogradMeta* m = meta_or_null(t);

@@ -168,6 +168,8 @@ Tensor alias(const Tensor& t, IntRef sizes, IntRef strides, int64_t offset) {
   out->offset = offset;
   out->refresh();
   out->inference = t->inference;
+  // Without memory no kernel may ever take it for an ordinary tensor.
+  if (t->dispatches) [[unlikely]] out->dispatches = !t.storage() || !t.storage()->data();
   share_version(t, out);
   return out;
 }

@@ -230,8 +230,8 @@ PyObject* wrap_as(PyTypeObject* type, Tensor t) {
   PyObject* o = type->tp_alloc(type, 0);
   if (!o) throw_python_error();
   t->python_subclass = true;
-  if (class_dispatches(type)) [[unlikely]] {
-    t->dispatches = true;
+  t->dispatches |= class_dispatches(type);
+  if (t->dispatches) [[unlikely]] {
     wrappers_about();
   }
   attach(o, std::move(t));

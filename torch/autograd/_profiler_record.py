@@ -188,8 +188,8 @@ class Recording:
     def _process_rows(self, pid, base):
         at = (self.start - base) / 1000.0
 
-        def row(name, tid, **args):
-            return {"ph": "M", "name": name, "ts": at, "pid": pid, "tid": tid, "args": args}
+        def row(title, tid, **args):
+            return {"ph": "M", "name": title, "ts": at, "pid": pid, "tid": tid, "args": args}
 
         rows = [row("process_name", 0, name=os.path.basename(sys.executable or "python")),
                 row("process_labels", 0, labels="CPU"),

@@ -89,26 +89,18 @@ def conv_flop(x_shape, w_shape, _bias, _stride, _padding, _dilation, transposed,
     return conv_flop_count(x_shape, w_shape, out_shape, transposed=transposed)
 
 
-def _swapped(shape):
-    return [shape[1], shape[0], *shape[2:]]
+# The gradients of a convolution are operators of their own here, each a convolution itself.
+@register_flop_formula(aten._conv_grad_input)
+def conv_grad_input_flop(grad_out_shape, w_shape, input_size, _stride, _padding, _dilation,
+                         transposed, *args, out_shape=None, **kwargs):
+    return conv_flop_count(grad_out_shape, w_shape, out_shape, transposed=not transposed)
 
 
-@register_flop_formula(aten.convolution_backward)
-def conv_backward_flop(grad_out_shape, x_shape, w_shape, _bias, _stride, _padding, _dilation,
-                       transposed, _output_padding, _groups, output_mask, out_shape, **kwargs):
-    """Of the gradients that are asked for; each is a convolution itself."""
-    count = 0
-    if output_mask[0]:
-        count += conv_flop_count(grad_out_shape, w_shape, get_shape(out_shape[0]), not transposed)
-    if output_mask[1]:
-        weight = get_shape(out_shape[1])
-        if transposed:
-            count += conv_flop_count(_swapped(grad_out_shape), _swapped(x_shape),
-                                     _swapped(weight), False)
-        else:
-            count += conv_flop_count(_swapped(x_shape), _swapped(grad_out_shape),
-                                     _swapped(weight), False)
-    return count
+@register_flop_formula(aten._conv_grad_weight)
+def conv_grad_weight_flop(grad_out_shape, x_shape, weight_size, _stride, _padding, _dilation,
+                          transposed, *args, out_shape=None, **kwargs):
+    positions = (x_shape if transposed else grad_out_shape)[2:]
+    return prod(positions) * prod(out_shape) * x_shape[0] * 2
 
 
 def sdpa_flop_count(query_shape, key_shape, value_shape):
