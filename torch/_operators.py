@@ -181,6 +181,14 @@ class Operator:
         return tuple(result) if len(returns) > 1 else result
 
     def below_autograd(self, args, backend=None):
+        from torch import _ops
+        from torch.utils import _python_dispatch
+
+        overload = _ops._find_overload(self.schema.name, self.schema.overload_name)
+        taken, result = _python_dispatch._instead_of_kernel(overload, args)
+        return result if taken else self._run_kernel(args, backend)
+
+    def _run_kernel(self, args, backend):
         if backend is None:
             device = self._device(args, list(tensors_in(args)))
             backend = _dispatch._dispatch_key_for_device(device)

@@ -331,6 +331,8 @@ class _OpNamespace(types.ModuleType):
     def __getattr__(self, op_name):
         if op_name in ("__file__", "__path__", "__wrapped__") or op_name.startswith("__"):
             raise AttributeError(op_name)
+        if self.name == "profiler":
+            import torch.autograd._profiler_ops  # noqa: F401
         table = _added_table(self.name, op_name)
         if self.name == "aten":
             table = {**_core_table(op_name), **table}

@@ -161,6 +161,7 @@ PyObject* make_export(const Tensor& t, const char* format) {
 }  // namespace
 
 PyObject* numpy_from_tensor(const Tensor& t) {
+  check(!t->dispatches, ".numpy() is not supported for tensor subclasses.");
   const char* format = nullptr;
   for (auto& f : kFormats)
     if (f.d == t.dtype()) format = f.buffer;

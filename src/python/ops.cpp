@@ -90,7 +90,7 @@ Tensor to(const Tensor& t, std::optional<DType> dtype, std::optional<Device> dev
   bool same = (!dtype || *dtype == t.dtype()) && (!device || device->type == t.device().type);
   if (same && !copy && (!format || *format == MemoryFormat::Preserve || t.is_contiguous(*format)))
     return t;
-  if (device && device->is_cuda())
+  if (device && device->is_cuda() && !(tls.modes & kBelowAutograd))
     fail_as(ErrorKind::Assertion, "Torch not compiled with CUDA enabled");
   return _to_copy(t, dtype, device, false, format);
 }

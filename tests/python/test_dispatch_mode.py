@@ -83,6 +83,16 @@ def test_views_and_in_place():
     assert y.grad.tolist() == [10.0] * 3
 
 
+def test_custom_operators():
+    @torch.library.custom_op("modes_test::twice", mutates_args=())
+    def twice(x: torch.Tensor) -> torch.Tensor:
+        return x * 2
+
+    x = torch.ones(2)
+    assert logged(lambda: twice(x))[0] == "modes_test.twice.default"
+    assert twice(Wrapper(x)).inner.tolist() == [2.0, 2.0]
+
+
 # ---------------------------------------------------------------- subclasses
 
 

@@ -212,6 +212,11 @@ def test_regions():
                 raise ValueError
     assert named(p, "aten::add").cpu_parent.name == "decorated"
     assert named(p, "raises").time_range.elapsed_us() > 0
+    with profile() as p:
+        handle = torch.ops.profiler._record_function_enter_new("by call", None)
+        torch.ones(1) + 1
+        torch.ops.profiler._record_function_exit._RecordFunction(handle)
+    assert named(p, "aten::add").cpu_parent.name == "by call"
 
 
 def test_off_again():

@@ -238,8 +238,14 @@ class FakeTensorMode(TorchDispatchMode):
         mine = {id(t.elem): t for t in fakes}
         for t in fakes:
             self._follow(t)
-        return tree_map(lambda x: mine.get(id(x)) or self._wrap(x, device)
-                        if isinstance(x, torch.Tensor) else x, out)
+
+        def result(x):
+            if not isinstance(x, torch.Tensor):
+                return x
+            same = mine.get(id(x))       # an operator in place returns its argument
+            return self._wrap(x, device) if same is None else same
+
+        return tree_map(result, out)
 
     def _result_device(self, func, fakes, kwargs):
         if kwargs.get("device") is not None:

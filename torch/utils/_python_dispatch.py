@@ -32,11 +32,14 @@ _OF_NUMBERS = {"Tensor": ((1, "Scalar"),), "Tensor_Tensor": ((1, "Tensor_Scalar"
 def _overload(handle, name, overload, args):
     if overload in _OF_NUMBERS and name not in _ONE_OVERLOAD:
         for position, other in _OF_NUMBERS[overload]:
-            if (len(args) > position and isinstance(args[position], (int, float, complex))
-                    and _C._find_op(name, other) is not None):
-                return getattr(getattr(torch.ops.aten, name), other)
+            if len(args) > position and isinstance(args[position], (int, float, complex)):
+                packet = getattr(torch.ops.aten, name)
+                if other in packet.overloads():
+                    return getattr(packet, other)
     found = _overloads.get(handle)
     if found is None:
+        public = _C._public_schema(handle).partition("(")[0].partition("::")[2]
+        name, _, overload = public.partition(".")
         packet = getattr(torch.ops.aten, name)
         found = _overloads[handle] = getattr(packet, overload or "default")
     return found
@@ -88,7 +91,10 @@ def _overriding(args):
 
 def _call_wrappers(handle, name, overload, args):
     """An operator on tensors of classes with ``__torch_dispatch__``: each class is asked."""
-    func = _overload(handle, name, overload, args)
+    return _ask_classes(_overload(handle, name, overload, args), args)
+
+
+def _ask_classes(func, args):
     positional, kwargs = _split(func, args)
     who = _overriding(args)
     types = tuple(type(t) for t in who)
@@ -99,6 +105,22 @@ def _call_wrappers(handle, name, overload, args):
     listed = "\n".join(f"  - tensor subclass {t}" for t in types)
     raise TypeError(f"Multiple dispatch failed for 'torch._ops.{func}'; all __torch_dispatch__ "
                     f"handlers returned NotImplemented:\n\n{listed}")
+
+
+def _instead_of_kernel(func, args):
+    """For operators that are not the core's: (whether a mode or a class took over, the result)."""
+    if _stack():
+        mode = _stack()[-1]
+        TorchDispatchMode.__exit__(mode, None, None, None)
+        try:
+            with torch.no_grad():
+                return True, mode._answer(func, args)
+        finally:
+            TorchDispatchMode.__enter__(mode)
+    if _overriding(args):
+        with torch.no_grad():
+            return True, _ask_classes(func, args)
+    return False, None
 
 
 class TorchDispatchMode:
@@ -114,17 +136,17 @@ class TorchDispatchMode:
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         raise NotImplementedError
 
-    def _handle(self, handle, name, overload, args):
-        func = _overload(handle, name, overload, args)
+    def _answer(self, func, args):
         positional, kwargs = _split(func, args)
         types = tuple(type(t) for t in _overriding(args))
+        result = self.__torch_dispatch__(func, types, positional, kwargs)
+        return func(*positional, **kwargs) if result is NotImplemented else result
+
+    def _handle(self, handle, name, overload, args):
         stack = _stack()
         saved = stack.pop()
         try:
-            result = self.__torch_dispatch__(func, types, positional, kwargs)
-            if result is NotImplemented:
-                result = func(*positional, **kwargs)
-            return result
+            return self._answer(_overload(handle, name, overload, args), args)
         finally:
             stack.append(saved)
 
