@@ -86,6 +86,14 @@ def descriptors(family, entries):
     ops = pointwise(entries)
     out += [f"RL_POINTWISE_DECLARE({ident(e)});" for e in ops]
     out += ["", "}  // namespace cpu", "", "namespace native {", ""]
+    if any(e.data.get("number") for e in ops):
+        out += [
+            "static bool is_float_and_number(const Tensor& a, const Tensor& b) {",
+            "  return b.is_wrapped_number() && !b.is_complex() && !a.is_wrapped_number() &&",
+            "         (dtype_bit(a.dtype()) & kFloatDTypes);",
+            "}",
+            "",
+        ]
     for e in ops:
         out += descriptor(e) + functions(e)
     return "\n".join(out + ["}  // namespace native", "}  // namespace rl", ""])
@@ -132,6 +140,19 @@ def descriptor(e):
     return [f"static constexpr PointwiseOp pw_{ident(e)} = {{{', '.join(fields)}}};"]
 
 
+def by_number(e, into):
+    """Where the last operand is a number that does not change the dtype: another kernel."""
+    other = e.data.get("number")
+    if not other:
+        return []
+    first, number = (a.name for a in tensor_args(e))
+    given = f"(inplace ? out : {first})" if into else first
+    call = f"{other}_into({first}, item({number}), out, inplace)" if into else (
+        f"{other}({first}, item({number}))"
+    )
+    return [f"  if (is_float_and_number({given}, {number})) return {call};"]
+
+
 def functions(e):
     """The native function, and its form that writes given outputs (out= or self)."""
     ins = tensor_args(e)
@@ -145,7 +166,7 @@ def functions(e):
     for n in attrs(e):
         if n not in names:
             e.fail(f"attrs: '{n}' is no argument")
-    out = [f"{e.cpp_return} {e.name}({params(e)}) {{", scalars]
+    out = [f"{e.cpp_return} {e.name}({params(e)}) {{"] + by_number(e, False) + [scalars]
     n, pw = len(ins), f"pw_{ident(e)}"
     if not e.multi:
         out += [f"  {inputs}", f"  return run_pointwise({pw}, in, {n}, attrs);", "}"]
@@ -160,6 +181,7 @@ def functions(e):
     outs = ", ".join(out_params(e))
     out += [
         f"void {e.name}_into({params(e)}{', ' if e.args else ''}{outs}, bool inplace) {{",
+        *by_number(e, True),
         scalars,
     ]
     if e.multi:

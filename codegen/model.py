@@ -36,6 +36,7 @@ KEYS = {
     "error_name",
     "sparse",
     "sparse_inplace",
+    "number",
     "out",
     "refuse",
 }
