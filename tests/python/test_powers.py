@@ -29,3 +29,4 @@ def test_types_and_gradients():
     x = torch.tensor([3.0], requires_grad=True)
     (x ** 3).backward()
     assert x.grad.tolist() == [27] and (x ** 3).grad_fn.name() == "PowBackward0"
+    assert x.square().grad_fn.name() == "PowBackward0"
