@@ -181,10 +181,10 @@ def _is_excluded(name):
 
 
 def _autocast_enabled(device):
+    """Is autocast on for the type of device?"""
     import torch
 
-    ask = getattr(torch, "is_autocast_enabled", None)
-    return ask is not None and ask(device)
+    return torch._C._is_autocast_available(device) and torch.is_autocast_enabled(device)
 
 
 class _Guard:
