@@ -17,7 +17,7 @@ char* row(const Tensor& t, int64_t i, int64_t width) {
 
 template <class F>
 void for_rows(int64_t rows, int64_t hidden, F&& f) {
-  parallel_for(0, rows, 1 + 4096 / (hidden + 1), f);
+  parallel_for(0, rows, 1 + 2048 / (hidden + 1), f);
 }
 
 }  // namespace
