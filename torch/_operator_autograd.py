@@ -1,5 +1,6 @@
 """Gradients of operators that are added at run time: a node for each, made when first needed."""
 
+import threading
 import warnings
 
 import torch
@@ -72,7 +73,7 @@ def make_function(op):
             ctx._single = not isinstance(result, (tuple, list))
             ctx._list = isinstance(result, list) and len(op.schema.returns) == 1
             flat, ctx._out = _flatten([result] if ctx._single or ctx._list else result)
-            _last.append((ctx._single, ctx._list, ctx._out))
+            _made.structure = (ctx._single, ctx._list, ctx._out)
             return flat[0] if ctx._single else tuple(flat)
 
         @staticmethod
@@ -88,13 +89,13 @@ def make_function(op):
                  "backward": Generated.__dict__["backward"]})
 
 
-_last = []  # the structure of the result just made; filled by forward, emptied by apply
+_made = threading.local()  # .structure of the result that forward just made, for apply
 
 
 def apply(op, args):
     flat, spec = _flatten(args)
     result = op._node.apply(*flat, spec)
-    single, is_list, out = _last.pop()
+    single, is_list, out = _made.structure
     if single:
         return result
     values = _unflatten(result if isinstance(result, tuple) else (result,), out)
