@@ -7,7 +7,7 @@ autocast, autograd, and the device of its tensors. `torch.ops` finds operators h
 import threading
 
 import torch
-from torch import _C, _dispatch
+from torch import _C, _dispatch, _operator_modes
 from torch._op_schema import parse
 
 __all__ = ["Operator", "define", "find", "lookup", "remove"]
@@ -192,6 +192,9 @@ class Operator:
         if backend is None:
             device = self._device(args, list(tensors_in(args)))
             backend = _dispatch._dispatch_key_for_device(device)
+        result = _operator_modes.take_over(self, args)
+        if result is not NotImplemented:
+            return self._checked(result)
         fn = self.find(backend)
         if self.custom is not None and backend == "Meta" and self._get("Meta") is None:
             raise self.custom._no_fake()

@@ -322,3 +322,25 @@ def test_tensor_classes_take_calls_over(lib):
     assert seen[0] == ("rlkeys.join", ["Watched"])
     seen.clear()
     assert type(torch.ops.aten.sin(x)) is Watched and seen[0] == ("aten.sin", ["Watched"])
+
+
+def test_dispatch_modes_see_added_operators(lib):
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    lib.define("thrice(Tensor x, int n=3) -> Tensor")
+    lib.impl("thrice", lambda x, n=3: x * n, "CPU")
+    seen = []
+
+    class Log(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            seen.append((str(func), len(args)))
+            return func(*args, **(kwargs or {}))
+
+    with Log():
+        y = torch.ops.rlkeys.thrice(torch.ones(2))
+        torch.ops.rlkeys.thrice(torch.ones(2), 4)
+    assert y.tolist() == [3, 3]
+    calls = [s for s in seen if s[0].startswith("rlkeys")]
+    assert calls == [("rlkeys.thrice.default", 1), ("rlkeys.thrice.default", 2)]
+    seen.clear()
+    assert torch.ops.rlkeys.thrice(torch.ones(1)).item() == 3 and not seen
