@@ -158,7 +158,9 @@ class Parser {
   }
 
   Type type() {
+    check(++depth_ < 100, "schema parser: types are nested too deeply");
     Type t = base_type();
+    --depth_;
     while (true) {
       char c = peek();
       if (c == '?') {
@@ -338,6 +340,7 @@ class Parser {
 
   std::string_view text_;
   size_t at_ = 0;
+  int depth_ = 0;
 };
 
 // ---- printing

@@ -344,3 +344,10 @@ def test_dispatch_modes_see_added_operators(lib):
     assert calls == [("rlkeys.thrice.default", 1), ("rlkeys.thrice.default", 2)]
     seen.clear()
     assert torch.ops.rlkeys.thrice(torch.ones(1)).item() == 3 and not seen
+
+
+@pytest.mark.parametrize("text", ["a::f(" + "(" * 10000, "a::f(int[99999999999999999999] x) -> int",
+                                  "a::f(int x=99999999999999999999) -> int", "a::f(\0) -> int"])
+def test_hostile_schemas_are_errors(text):
+    with pytest.raises((RuntimeError, ValueError)):
+        torch._C.parse_schema(text)
