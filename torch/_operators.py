@@ -7,7 +7,7 @@ autocast, autograd, and the device of its tensors. `torch.ops` finds operators h
 import threading
 
 import torch
-from torch import _C, _dispatch, _operator_modes
+from torch import _C, _dispatch
 from torch._op_schema import parse
 
 __all__ = ["Operator", "define", "find", "lookup", "remove"]
@@ -65,7 +65,7 @@ class Operator:
         self.vmap = None
         self.autocast = {}        # device type -> dtype
         self.torch_dispatch = {}  # class -> rule
-        self._node = None
+        self._node = self._overload = None
 
     @property
     def name(self):
@@ -181,20 +181,19 @@ class Operator:
         return tuple(result) if len(returns) > 1 else result
 
     def below_autograd(self, args, backend=None):
-        from torch import _ops
         from torch.utils import _python_dispatch
 
-        overload = _ops._find_overload(self.schema.name, self.schema.overload_name)
-        taken, result = _python_dispatch._instead_of_kernel(overload, args)
+        if self._overload is None:
+            from torch import _ops
+
+            self._overload = _ops._find_overload(self.schema.name, self.schema.overload_name)
+        taken, result = _python_dispatch._instead_of_kernel(self._overload, args)
         return result if taken else self._run_kernel(args, backend)
 
     def _run_kernel(self, args, backend):
         if backend is None:
             device = self._device(args, list(tensors_in(args)))
             backend = _dispatch._dispatch_key_for_device(device)
-        result = _operator_modes.take_over(self, args)
-        if result is not NotImplemented:
-            return self._checked(result)
         fn = self.find(backend)
         if self.custom is not None and backend == "Meta" and self._get("Meta") is None:
             raise self.custom._no_fake()
