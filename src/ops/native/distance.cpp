@@ -138,6 +138,7 @@ Tensor _cdist_forward(const Tensor& x1, const Tensor& x2, double p, std::optiona
 }
 
 Tensor _pdist_forward(const Tensor& self, double p) {
+  check(self.dim() == 2, "pdist only supports 2D tensors, got: ", self.dim(), "D");
   const int64_t n = self.sizes()[0], m = self.sizes()[1];
   Tensor out = empty_tensor({n * std::max<int64_t>(n - 1, 0) / 2}, self.dtype(), self.device());
   if (out.is_meta() || out.numel() == 0) return out;

@@ -260,6 +260,7 @@ void transform_all(const Tensor& x, IntRef dims, bool forward, double scale) {
 }
 
 Dims wrapped(IntRef dims, int64_t ndim) {
+  check(ndim > 0 && !dims.empty(), "FFT: expected at least one dimension to transform");
   Dims out;
   for (int64_t d : dims) out.push_back(wrap_dim(d, ndim));
   return out;
@@ -297,6 +298,9 @@ Tensor _fft_c2r(const Tensor& self, IntRef dim, int64_t normalization, int64_t l
   check_fft_dtype(self.dtype());
   const Dims dims = wrapped(dim, self.dim());
   const int64_t last = dims.back();
+  check(last_dim_size >= 1, "Invalid number of data points (", last_dim_size, ") specified");
+  check(self.sizes()[size_t(last)] > last_dim_size / 2, "FFT: ", last_dim_size, " points need ",
+        last_dim_size / 2 + 1, " coefficients, got ", self.sizes()[size_t(last)]);
   Dims sizes(self.sizes());
   sizes[size_t(last)] = last_dim_size;
   Tensor out = empty_for_lines(self, sizes, dims, real_of(self.dtype()));

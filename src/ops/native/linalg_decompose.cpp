@@ -91,6 +91,11 @@ std::tuple<Tensor, Tensor> linalg_qr(const Tensor& a, std::string_view mode) {
 }
 
 Tensor _householder(const Tensor& a, const Tensor& tau) {
+  check_matrix(a, "torch.linalg.householder_product");
+  check(tau.dim() == a.dim() - 1 && tau.sizes().back() <= cols(a) && cols(a) <= rows(a) &&
+            tau.dtype() == a.dtype() &&
+            batch_sizes(a) == tau.sizes().slice(0, size_t(tau.dim()) - 1),
+        "torch.linalg.householder_product: incompatible shapes or dtypes of input and tau");
   if (tau.sizes().back() == 0) {
     Tensor e = empty_tensor({rows(a), cols(a)}, a.dtype(), a.device());
     eye_into(e);

@@ -68,6 +68,10 @@ static Tensor expanded_columns(const Tensor& b, IntRef batch) {
 }
 
 std::tuple<Tensor, Tensor> _solve_matrix(const Tensor& a, const Tensor& b, bool left) {
+  check_square(a, "linalg.solve");
+  check_matrix(b, "linalg.solve", "B");
+  check((left ? rows(b) : cols(b)) == rows(a) && a.dtype() == b.dtype(),
+        "linalg.solve: incompatible shapes or dtypes of A and B");
   const Dims batch = broadcast_shapes(batch_sizes(a), batch_sizes(b));
   Tensor info = empty_info(batch, a.device());
   const Tensor wide = expand(a, with_batch(batch, {rows(a), cols(a)}));
@@ -182,6 +186,11 @@ Tensor cholesky_inverse(const Tensor& a, bool upper) {
 // ---- lu_solve: A X = B (or its adjoint) from the factors
 
 Tensor _lu_solve(const Tensor& lu, const Tensor& pivots, const Tensor& b, int64_t trans) {
+  check_square(lu, "linalg.lu_solve", "LU");
+  check_matrix(b, "linalg.lu_solve", "B");
+  check(rows(b) == rows(lu) && lu.dtype() == b.dtype() && pivots.dtype() == DType::Int32 &&
+            trans >= 0 && trans <= 2,
+        "linalg.lu_solve: incompatible shapes or dtypes of LU, pivots and B");
   const Dims batch = broadcast_shapes(batch_sizes(lu), batch_sizes(b));
   const Tensor wide = column_copy(expand(lu, with_batch(batch, {rows(lu), cols(lu)})));
   const Tensor p = contiguous_tensor(expand(pivots, with_batch(batch, {cols(lu)})));
@@ -190,7 +199,9 @@ Tensor _lu_solve(const Tensor& lu, const Tensor& pivots, const Tensor& b, int64_
 
 // P, as int64 permutation matrices' row of every column: out[..., j] = row i with P[i, j] = 1.
 Tensor _lu_permutation(const Tensor& pivots, int64_t m) {
-  const int64_t k = pivots.dim() ? pivots.sizes().back() : 0;
+  check(pivots.dim() > 0 && pivots.dtype() == DType::Int32,
+        "torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 dtype");
+  const int64_t k = pivots.sizes().back();
   Dims sizes(pivots.sizes());
   sizes.back() = m;
   Tensor out = empty_tensor(sizes, DType::Int64, pivots.device());
@@ -211,12 +222,17 @@ Tensor _lu_permutation(const Tensor& pivots, int64_t m) {
 
 // The matrix with ones at (order[j], j).
 Tensor _permutation_matrix(const Tensor& order, DType dtype) {
+  check(order.dim() > 0 && order.dtype() == DType::Int64 && order.is_contiguous(),
+        "torch.lu_unpack: expected a row-major permutation of dtype torch.int64");
   const int64_t m = order.sizes().back();
   Dims sizes(order.sizes());
   sizes.push_back(m);
   Tensor out = full_tensor(sizes, Scalar(0), dtype, order.device());
   if (out.is_meta()) return out;
   visit(Types{}, dtype, "lu_unpack", [&]<class T>() {
+    for (int64_t i = 0; i < order.numel(); ++i)
+      check_index(order.data<int64_t>()[i] >= 0 && order.data<int64_t>()[i] < m,
+                  "torch.lu_unpack: no permutation");
     for (int64_t i = 0; i < order.numel(); ++i)
       out.data<T>()[(i / std::max<int64_t>(m, 1)) * m * m + order.data<int64_t>()[i] * m +
                     i % std::max<int64_t>(m, 1)] = T(1);

@@ -83,8 +83,9 @@ Dims adaptive_sizes(const Tensor& self, IntRef output) {
 bool is_pool_float(DType d) { return is_floating(d) && !is_float8(d); }
 
 Tensor adaptive_avg(const char* name, const char* kernel, const Tensor& self, IntRef output,
-                    bool allow_last) {
-  check_adaptive(name, self, output.size(), "");
+                    size_t dims, bool allow_last) {
+  check(output.size() == dims, name, ": output_size must be ", dims);
+  check_adaptive(name, self, dims, "");
   const Dims sizes = adaptive_sizes(self, output);
   const DType d = self.dtype();
   if (!is_pool_float(d)) dtype_not_implemented(kernel, d);
@@ -143,10 +144,11 @@ std::tuple<Tensor, Tensor> adaptive_max(const char* name, const char* kernel, co
 }  // namespace
 
 Tensor _adaptive_avg_pool2d(const Tensor& self, IntRef output_size) {
-  return adaptive_avg("adaptive_avg_pool2d", "adaptive_avg_pool2d", self, output_size, true);
+  return adaptive_avg("adaptive_avg_pool2d", "adaptive_avg_pool2d", self, output_size, 2, true);
 }
 Tensor _adaptive_avg_pool3d(const Tensor& self, IntRef output_size) {
-  return adaptive_avg("adaptive_avg_pool3d", "adaptive_avg_pool3d_cpu", self, output_size, false);
+  return adaptive_avg("adaptive_avg_pool3d", "adaptive_avg_pool3d_cpu", self, output_size, 3,
+                      false);
 }
 std::tuple<Tensor, Tensor> adaptive_max_pool2d(const Tensor& self, IntRef output_size) {
   return adaptive_max("adaptive_max_pool2d", "adaptive_max_pool2d", self, output_size, 2);

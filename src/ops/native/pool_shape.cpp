@@ -20,6 +20,7 @@ void expand(const PoolArgs& a, IntRef v, int64_t* to, const char* what, bool avg
          "a single int, or a tuple of ", kCount[n], " ints");
   check(fine, a.name, ": ", what, what[0] == 'd' ? " must be either" : " must either be",
         may_omit ? " omitted," : "", " a single int, or a tuple of ", kCount[n], " ints");
+  for (int64_t x : v) check(x >= INT32_MIN && x <= INT32_MAX, a.name, ": integer out of range");
   for (size_t i = 0; i < n; ++i) to[3 - n + i] = v[v.size() == 1 ? 0 : i];
 }
 

@@ -20,9 +20,23 @@ void for_rows(int64_t rows, int64_t hidden, F&& f) {
   parallel_for(0, rows, 1 + 2048 / (hidden + 1), f);
 }
 
+// A state of shape (rows, hidden) and what goes with it: `width` hidden sizes a row.
+void check_state(const Tensor& state) {
+  check(state.dim() == 2, "RNN step: expected a state of 2 dimensions, got sizes ", state.sizes());
+}
+void check_width(const Tensor& t, const Tensor& state, int64_t width, DType dtype) {
+  if (!t.defined()) return;
+  check(t.dim() == 2 && t.size(0) == state.size(0) && t.size(1) == width * state.size(1),
+        "RNN step: sizes ", t.sizes(), " do not go with a state of sizes ", state.sizes());
+  check(t.dtype() == dtype || dtype == DType::Undefined, "RNN step: expected scalar type ", dtype,
+        " but found ", t.dtype());
+}
+
 }  // namespace
 
 std::tuple<Tensor, Tensor, Tensor> _lstm_step(const Tensor& a, const Tensor& b, const Tensor& c0) {
+  check_state(c0);
+  for (const Tensor* t : {&a, &b}) check_width(*t, c0, 4, DType::Undefined);
   const DType d = a.dtype(), compute = opmath(d);
   const int64_t rows = c0.size(0), n = c0.size(1);
   Tensor gates = empty_tensor({rows, 4 * n}, compute, a.device());
@@ -42,6 +56,9 @@ std::tuple<Tensor, Tensor, Tensor> _lstm_step(const Tensor& a, const Tensor& b, 
 std::tuple<Tensor, Tensor> _lstm_step_backward(const Tensor& gates, const Tensor& c0,
                                                const Tensor& c, const Tensor& dh,
                                                const Tensor& dc) {
+  check_state(c0);
+  check_width(gates, c0, 4, opmath(gates.dtype()));
+  for (const Tensor* t : {&c, &dh, &dc}) check_width(*t, c0, 1, DType::Undefined);
   const DType d = c0.dtype(), compute = gates.dtype();
   const int64_t rows = c0.size(0), n = c0.size(1);
   Tensor dsum = empty_tensor({rows, 4 * n}, compute, c0.device());
@@ -59,6 +76,8 @@ std::tuple<Tensor, Tensor> _lstm_step_backward(const Tensor& gates, const Tensor
 }
 
 std::tuple<Tensor, Tensor> _gru_step(const Tensor& a, const Tensor& b, const Tensor& h0) {
+  check_state(h0);
+  for (const Tensor* t : {&a, &b}) check_width(*t, h0, 3, DType::Undefined);
   const DType d = a.dtype(), compute = opmath(d);
   const int64_t rows = h0.size(0), n = h0.size(1);
   Tensor gates = empty_tensor({rows, 4 * n}, compute, a.device());
@@ -75,6 +94,9 @@ std::tuple<Tensor, Tensor> _gru_step(const Tensor& a, const Tensor& b, const Ten
 
 std::tuple<Tensor, Tensor, Tensor> _gru_step_backward(const Tensor& gates, const Tensor& h0,
                                                       const Tensor& dh) {
+  check_state(h0);
+  check_width(gates, h0, 4, opmath(gates.dtype()));
+  check_width(dh, h0, 1, DType::Undefined);
   const DType d = h0.dtype(), compute = gates.dtype();
   const int64_t rows = h0.size(0), n = h0.size(1);
   Tensor da = empty_tensor({rows, 3 * n}, compute, h0.device());

@@ -60,6 +60,8 @@ Tensor softmax_of(bool log, const char* kernel, const Tensor& self, int64_t dim,
 
 Tensor softmax_gradient(bool log, const Tensor& grad, const Tensor& output, int64_t dim,
                         DType input_dtype) {
+  check(grad.sizes() == output.sizes(), "softmax: a gradient of sizes ", grad.sizes(),
+        " for a result of sizes ", output.sizes());
   const DType compute = opmath(output.dtype());
   dim = wrap_dim(dim, output.dim());
   const Tensor g = contiguous_tensor(to_dtype(grad, compute));
