@@ -149,3 +149,41 @@ def test_groups_run_a_function_again_once():
     assert len(runs) == 2
     assert torch.allclose(x.grad, torch.ones(2).cos() + torch.ones(2).exp())
     assert CheckpointPolicy.MUST_SAVE.value == 0
+
+
+def test_selective_checkpointing_keeps_what_the_policy_says():
+    from torch.utils.checkpoint import (
+        CheckpointPolicy,
+        create_selective_checkpoint_contexts,
+    )
+
+    def run(policy):
+        ran.clear()
+        x = torch.arange(9.0).reshape(3, 3).div(9).requires_grad_()
+
+        def function(x):
+            return torch.sigmoid(torch.relu(x @ x) @ x).sin()
+
+        def contexts():
+            return create_selective_checkpoint_contexts(policy)
+
+        options = {} if policy is None else {"context_fn": contexts}
+        checkpoint(function, x, use_reentrant=False, **options).sum().backward()
+        return x.grad
+
+    ran = []
+
+    def policy(ctx, op, *args, **kwargs):
+        ran.append((ctx.is_recompute, str(op)))
+        return (CheckpointPolicy.MUST_SAVE if op is torch.ops.aten.mm.default
+                else CheckpointPolicy.PREFER_RECOMPUTE)
+
+    expected = run(None)
+    assert torch.allclose(run(policy), expected)
+    assert ran == [(False, f"aten.{name}.default") for name in
+                   ("mm", "relu", "mm", "sigmoid", "sin")]
+    assert torch.allclose(run([torch.ops.aten.mm.default]), expected)
+    with pytest.raises(ValueError, match="to be an OpOverload"):
+        create_selective_checkpoint_contexts([3])
+    with pytest.raises(TypeError, match="either a function or a list of ops"):
+        create_selective_checkpoint_contexts(3)

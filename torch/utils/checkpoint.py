@@ -504,7 +504,36 @@ class GraphExecGroup:
         return getattr(cls._current, "group", None)
 
 
+_SAVED = (CheckpointPolicy.MUST_SAVE, CheckpointPolicy.PREFER_SAVE)
+
+
+def _policy_of(policy_fn_or_list):
+    if isinstance(policy_fn_or_list, list):
+        for op in policy_fn_or_list:
+            if not isinstance(op, torch._ops.OpOverload):
+                raise ValueError(f"Expected op in `op_list` to be an OpOverload but got: {op} of "
+                                 f"type {type(op)}.")
+        chosen = frozenset(policy_fn_or_list)
+        return lambda ctx, op, *args, **kwargs: (
+            CheckpointPolicy.MUST_SAVE if op in chosen else CheckpointPolicy.PREFER_RECOMPUTE)
+    if callable(policy_fn_or_list):
+        return policy_fn_or_list
+    raise TypeError("policy_fn_or_list must be either a function or a list of ops.")
+
+
 def create_selective_checkpoint_contexts(policy_fn_or_list, allow_cache_entry_mutation=False):
-    """Would keep the results of chosen operators: not implemented."""
-    raise NotImplementedError("torch.utils.checkpoint.create_selective_checkpoint_contexts is not "
-                              "implemented")
+    """Contexts for :func:`checkpoint` (`context_fn`) that keep the results of chosen operators.
+
+    Args:
+        policy_fn_or_list: operators whose results are kept, or a function
+            ``policy(ctx, op, *args, **kwargs)`` that returns a :class:`CheckpointPolicy`, or True
+            to keep; `ctx` is a :class:`SelectiveCheckpointContext`.
+        allow_cache_entry_mutation (bool): whether kept results may have been changed in place
+            before backward; otherwise that raises RuntimeError.
+
+    Returns:
+        the context of the first run and that of the second.
+    """
+    from torch.utils._selective_checkpoint import make_modes
+
+    return make_modes(_policy_of(policy_fn_or_list), allow_cache_entry_mutation)
