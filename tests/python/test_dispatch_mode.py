@@ -54,6 +54,12 @@ def test_arguments_and_results():
     assert x.grad.tolist() == [3.0, 3.0]        # autograd is above the mode
 
 
+def test_overloads_for_numbers():
+    x = torch.ones(2)
+    assert logged(lambda: (x > 0, x + 1, x % 2)) == [
+        "aten.gt.Scalar", "aten.add.Tensor", "aten.remainder.Scalar"]
+
+
 def test_modes_nest_and_end():
     outer, inner = Log(), Log()
     x = torch.ones(2)

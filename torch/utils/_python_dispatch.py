@@ -26,16 +26,25 @@ def _stack():
 
 # Arithmetic has one overload for tensors and numbers alike.
 _ONE_OVERLOAD = frozenset(n + s for n in ("add", "sub", "mul", "div", "rsub") for s in ("", "_"))
-_OF_NUMBERS = {"Tensor": ((1, "Scalar"),), "Tensor_Tensor": ((1, "Tensor_Scalar"), (0, "Scalar"))}
+
+
+def _takes(func, args):
+    """Whether tensors and numbers are where the schema has them."""
+    for declared, value in zip(func._schema.arguments, args):
+        tensor = str(declared.type) == "Tensor"
+        if isinstance(value, torch.Tensor) != tensor and isinstance(
+                value, (torch.Tensor, int, float, complex)):
+            return False
+    return True
 
 
 def _overload(handle, name, overload, args):
-    if overload in _OF_NUMBERS and name not in _ONE_OVERLOAD:
-        for position, other in _OF_NUMBERS[overload]:
-            if len(args) > position and isinstance(args[position], (int, float, complex)):
-                packet = getattr(torch.ops.aten, name)
-                if other in packet.overloads():
-                    return getattr(packet, other)
+    if overload.startswith("Tensor") and name not in _ONE_OVERLOAD and any(
+            isinstance(a, (int, float, complex)) for a in args[:2]):
+        packet = getattr(torch.ops.aten, name)
+        for other in ("Scalar", "Tensor_Scalar", "Scalar_Tensor"):
+            if other in packet.overloads() and _takes(getattr(packet, other), args):
+                return getattr(packet, other)
     found = _overloads.get(handle)
     if found is None:
         public = _C._public_schema(handle).partition("(")[0].partition("::")[2]
