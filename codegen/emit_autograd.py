@@ -457,7 +457,9 @@ def out_variant(e):
         "  NoGrad no_grad;",
         *device_check(e),
     ]
-    if not composite:
+    if composite:
+        out.append("  AutocastAside aside;")
+    else:
         below = below_call(e, name, args, e.cpp_return, types)
         out += [f"  if (goes_below({args})) {{", f"    {below};", *bumped(outs), result, "  }"]
     if e.kind == "pointwise":
@@ -480,6 +482,16 @@ def out_variant(e):
         out += [f"{e.cpp_return} {e.name}_out({signature}) {{", mode,
                 f"  return {body}({args});", "}"]
     return out + [""]
+
+
+# The parts of a call that writes a given tensor compute in that tensor's type.
+ASIDE = [
+    "struct AutocastAside {",
+    "  AutocastAside() : bit(tls.modes & kAutocast) { tls.modes &= uint8_t(~kAutocast); }",
+    "  ~AutocastAside() { tls.modes |= bit; }",
+    "  uint8_t bit;",
+    "};",
+]
 
 
 def bumped(outs):
@@ -558,6 +570,8 @@ def emit(family, entries, index):
         if lines:
             out += [f"namespace {space} {{"] + lines + ["}", ""]
     out += ["namespace {", ""]
+    if any(e.kind == "composite" and has(e, "out") for e in entries):
+        out += ASIDE
     for e in entries:
         out += node(e)
     out += ["}  // namespace", ""]

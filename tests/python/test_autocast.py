@@ -81,6 +81,7 @@ def test_only_functional_calls_cast():
     with torch.autocast("cpu"):
         assert torch.mm(A, A, out=torch.empty(2, 2)).dtype is FULL
         assert A.clone().addmm_(A, A).dtype is FULL
+        assert torch.matmul(A, A, out=torch.empty(2, 2)).tolist() == [[2, 2], [2, 2]]
         assert torch.mm(A.to("meta"), A.to("meta")).dtype is FULL
         with pytest.raises(RuntimeError, match="same dtype"):
             torch.mm(A.double(), A)
