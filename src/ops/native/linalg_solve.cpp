@@ -202,6 +202,7 @@ Tensor _lu_permutation(const Tensor& pivots, int64_t m) {
   check(pivots.dim() > 0 && pivots.dtype() == DType::Int32,
         "torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 dtype");
   const int64_t k = pivots.sizes().back();
+  check(k <= m, "torch.lu_unpack: ", k, " pivots for ", m, " rows");
   Dims sizes(pivots.sizes());
   sizes.back() = m;
   Tensor out = empty_tensor(sizes, DType::Int64, pivots.device());

@@ -63,6 +63,8 @@ Tensor softmax_gradient(bool log, const Tensor& grad, const Tensor& output, int6
   check(grad.sizes() == output.sizes(), "softmax: a gradient of sizes ", grad.sizes(),
         " for a result of sizes ", output.sizes());
   const DType compute = opmath(output.dtype());
+  if (compute != DType::Float && compute != DType::Double)
+    dtype_not_implemented(log ? "log_softmax_backward" : "softmax_backward", output.dtype());
   dim = wrap_dim(dim, output.dim());
   const Tensor g = contiguous_tensor(to_dtype(grad, compute));
   const Tensor y = contiguous_tensor(to_dtype(output, compute));
