@@ -4,24 +4,23 @@ Comparisons with strings, tuples and `packaging` versions follow PEP 440 as far 
 pre-releases and local parts go; no package is needed for it.
 """
 
-import re
-
 __all__ = ["TorchVersion"]
 
-_PATTERN = re.compile(
+_PATTERN = (
     r"v?(?:(?P<epoch>\d+)!)?(?P<release>\d+(?:\.\d+)*)"
     r"(?:[-_.]?(?P<pre>a|alpha|b|beta|c|rc|pre|preview)[-_.]?(?P<pre_n>\d*))?"
     r"(?:-(?P<post_n1>\d+)|[-_.]?(?P<post>post|rev|r)[-_.]?(?P<post_n2>\d*))?"
     r"(?:[-_.]?(?P<dev>dev)[-_.]?(?P<dev_n>\d*))?"
-    r"(?:\+(?P<local>[a-z0-9]+(?:[-_.][a-z0-9]+)*))?\s*$",
-    re.IGNORECASE,
+    r"(?:\+(?P<local>[a-z0-9]+(?:[-_.][a-z0-9]+)*))?\s*$"
 )
 _PRE = {"a": 0, "alpha": 0, "b": 1, "beta": 1, "c": 2, "rc": 2, "pre": 2, "preview": 2}
 
 
 def _key(text):
     """A tuple that orders as PEP 440 says; ValueError for what is no version."""
-    m = _PATTERN.match(text.strip())
+    import re  # only comparisons need it
+
+    m = re.match(_PATTERN, text.strip(), re.IGNORECASE)
     if not m:
         raise ValueError(f"Invalid version: {text!r}")
     release = [int(x) for x in m["release"].split(".")]
@@ -38,6 +37,8 @@ def _key(text):
         pre = (3, 0)
     local = ()
     if m["local"]:
+        import re
+
         parts = re.split(r"[-_.]", m["local"].lower())
         local = tuple((1, int(p), "") if p.isdigit() else (0, 0, p) for p in parts)
     return int(m["epoch"] or 0), tuple(release), pre, post, dev, local

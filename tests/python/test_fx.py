@@ -342,13 +342,15 @@ def test_custom_tracer_and_wrap():
         def to_bool(self, obj):
             return True
 
-    m = nn.Module()
-    m.seq = nn.Sequential(nn.ReLU())
-    type(m).forward = lambda self, x: self.seq(x) if x else x
-    try:
-        graph = Leaves().trace(m)
-    finally:
-        del type(m).forward
+    class Branches(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.seq = nn.Sequential(nn.ReLU())
+
+        def forward(self, x):
+            return self.seq(x) if x else x
+
+    graph = Leaves().trace(Branches())
     assert [n.target for n in graph.nodes if n.op == "call_module"] == ["seq"]
     scope = {"__name__": "scope_of_wrap"}
     exec(compile(textwrap.dedent("""
