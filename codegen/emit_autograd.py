@@ -3,6 +3,7 @@
 import os
 import re
 
+import emit_pointwise
 from emit_api import declarations, has, ident, inplace_args, out_names, out_params, params
 
 WORD = re.compile(r"[A-Za-z_]\w*")
@@ -341,6 +342,32 @@ def device_check(e):
     return [f'  check_same_device("{e.name}", {args});']
 
 
+def refusals(e):
+    """Statements that raise what PyTorch raises for dtypes and gradients it does not support."""
+    out = []
+    tensors = [a for a in e.args if a.is_tensor]
+    name = e.data.get("error_name", e.name)
+    if "dtypes" in e.data and e.kind != "pointwise":
+        mask = " | ".join(emit_pointwise.BITS[c] for c in emit_pointwise.classes(e))
+        if tensors:
+            out.append(f'  check_takes({tensors[0].name}.dtype(), {mask}, "{name}");')
+        else:
+            out.append(f'  if (dtype) check_takes(*dtype, {mask}, "{name}");')
+    if "check" in e.data:
+        out.append(f"  {e.data['check']};")
+    for n in e.data.get("no_grad", []):
+        if n not in [a.name for a in tensors]:
+            e.fail(f"no_grad: '{n}' is no tensor argument")
+        out.append(f'  if (needs_grad({n})) [[unlikely]] refuse_gradient({n}, "{e.name}", "{n}");')
+    if e.data.get("no_complex_grad"):
+        all_ = ", ".join(a.name for a in e.args if a.is_tensor or a.is_list)
+        out.append(
+            f"  if ({tensors[0].name}.is_complex() && needs_grad({all_})) [[unlikely]]"
+            f' refuse_complex_gradient("{e.name}");'
+        )
+    return out
+
+
 def wrapper(e):
     body = f"composite::{e.data.get('impl', e.name)}" if e.kind == "composite" else qualified(e)
     out = [f"{e.cpp_return} {e.name}({params(e)}) {{"] + parts_line(e)
@@ -350,6 +377,7 @@ def wrapper(e):
         out.append(f"  if ({any_sparse(e)}) [[unlikely]] return {call};")
     out += refuse_line(e, ident(e))
     out += device_check(e)
+    out += refusals(e)
     if e.inplace_only and e.kind != "composite":
         return out + inplace_only_body(e) + ["}", ""]
     if e.kind == "composite":
@@ -407,6 +435,7 @@ def inplace(e):
     out.append(mode_line(e, qualified(e) + "_", name, call_args(e), "Tensor"))
     out += refuse_line(e, name)
     out += device_check(e)
+    out += refusals(e)
     if e.kind == "pointwise":
         write = f"native::{e.name}_into({call_args(e)}, {self_name}, true);"
     elif e.kind == "view":
@@ -468,6 +497,8 @@ def out_variant(e):
         out.append(f"  if ({any_sparse(e, outs)}) [[unlikely]] {{")
         out.append(f'    sparse::assign(out, {sparse_call(e)}, "{e.name}");')
         out += [*bumped(outs), result, "  }"]
+    if e.kind != "composite":
+        out += refusals(e)
     if e.kind == "pointwise":
         out.append(f"  native::{e.name}_into({call_args(e)}, out, false);")
     else:
@@ -557,13 +588,16 @@ def emit(family, entries, index):
     ]
     if any(e.kind == "pointwise" for e in entries):
         out.append(f'#include "gen/pointwise_{family}.h"')
+    if any(e.kind != "pointwise" and "dtypes" in e.data for e in entries):
+        out.append('#include "kernels/iter/pointwise.h"')
     out += ["", "namespace rl {", ""]
     for n in sorted(used):
         for _, e in index[n]:
             out += declarations(e)
     helpers = helper_declarations()
     out += helpers.get("using", [])
-    for n in sorted({n for e in entries for _, f in e.grads for n in names_in(f)}):
+    texts = [f for e in entries for _, f in e.grads] + [e.data.get("check", "") for e in entries]
+    for n in sorted({n for f in texts for n in names_in(f)}):
         out += helpers.get(n, [])
     for space in ("native", "composite", "sparse"):
         lines = [d for (s, d) in impls if s == space]

@@ -18,6 +18,9 @@ TYPES = {
 BITS = {
     "float": "kFloatDTypes",
     "wide": "kWideDTypes",
+    "byte": "dtype_bit(DType::UInt8)",
+    "long": "dtype_bit(DType::Int64)",
+    "half": "dtype_bit(DType::Half) | dtype_bit(DType::BFloat16)",
     "complex": "kComplexDTypes",
     "int": "kIntDTypes",
     "uint": "kUIntDTypes",
@@ -30,8 +33,8 @@ RESULT = {"same": "Same", "bool": "Bool", "real": "Real", "int32": "Int32", "int
 def classes(e):
     words = str(e.data.get("dtypes", "")).split()
     for w in words:
-        if w not in TYPES:
-            e.fail(f"dtypes: unknown class '{w}'; any of {list(TYPES)}")
+        if w not in BITS or (e.kind == "pointwise" and w not in TYPES):
+            e.fail(f"dtypes: unknown class '{w}'; any of {list(BITS)}")
     return words or e.fail("pointwise needs 'dtypes'")
 
 

@@ -3,7 +3,12 @@
 All error messages about entries live here; each carries the file and line of the entry.
 """
 
+import ast
+import functools
+import glob
+import os
 import re
+
 import yaml
 
 KEYS = {
@@ -39,6 +44,9 @@ KEYS = {
     "number",
     "out",
     "refuse",
+    "check",
+    "no_grad",
+    "no_complex_grad",
 }
 PYTHON_KEYS = {
     "module",
@@ -234,11 +242,17 @@ class Entry:
         if "decompose" in data and self.autocast == "None":
             self.fail("'decompose' needs an autocast rule: without one the kernel would be skipped")
         self.doc = data.get("doc") or self.fail("missing key 'doc'")
-        if not self.internal and "samples" not in data:
-            self.fail("missing key 'samples'")
+        if not self.internal:
+            self.check_samples()
 
     def fail(self, message):
         raise EntryError(f"{self.file}:{self.line}: {self.data.get('op', '?')}: {message}")
+
+    def check_samples(self):
+        name = self.data.get("samples") or self.fail("missing key 'samples'")
+        known = sample_names(os.path.dirname(os.path.abspath(self.file)))
+        if known and name not in known:
+            self.fail(f"missing samples '{name}': no such row in the tables of tests/ops/samples")
 
     @property
     def internal(self):
@@ -327,6 +341,19 @@ class Entry:
             return [self.overload]
         unions = [a for a in self.args if a.type == "Tensor|Scalar"]
         return ["Tensor", "Scalar"] if unions else [""]
+
+
+@functools.lru_cache(maxsize=None)
+def sample_names(ops):
+    """The rows of the CASES tables beside a folder of entries (empty where tests are absent)."""
+    names = set()
+    for path in glob.glob(os.path.join(os.path.dirname(ops), "tests", "ops", "samples", "*.py")):
+        with open(path, encoding="utf-8") as f:
+            tree = ast.parse(f.read())
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Dict):
+                names |= {k.value for k in node.keys if isinstance(k, ast.Constant)}
+    return names
 
 
 class Lines(yaml.SafeLoader):

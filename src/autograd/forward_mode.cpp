@@ -117,8 +117,15 @@ struct Jvp {
     std::vector<Tensor> jv(us.size());
     if (!with_u.empty()) jv = run_backward(with_u, vs, us, {outer, outer, false, true});
     for (size_t i = 0; i < jv.size(); ++i) {
-      if (!jv[i].defined()) continue;
+      if (!jv[i].defined()) jv[i] = engine_ops::zeros_like(ys[at[i]]);  // a constant result
       out[at[i]] = outer ? jv[i] : detached(jv[i]);
+      // An in-place operator writes the tangent of what it writes: it must not be that of an input.
+      for (const Tensor& v : tangents)
+        if (v.storage() == jv[i].storage()) {
+          out[at[i]] = engine_ops::zeros_like(jv[i]);
+          engine_ops::copy_into(out[at[i]], jv[i]);
+          break;
+        }
     }
     return out;
   }
@@ -186,6 +193,7 @@ Tensor tangent_storage(const Tensor& self) {
 const OpInfo& functional_of(const OpInfo& op) {
   std::string name(op.name);
   if (!name.empty() && name.back() == '_') name.pop_back();
+  if (name == "_index_put_impl") name = "index_put";
   const OpInfo* f = find_op(name, op.overload);
   if (!f)
     for (const OpInfo* o : find_overloads(name))
@@ -195,8 +203,9 @@ const OpInfo& functional_of(const OpInfo& op) {
   return *f;
 }
 
-bool overwrites(std::string_view name) {
-  return name == "zero_" || name == "fill_" || name == "copy_";
+bool overwrites(const OpInfo& op) {  // with something that has no tangent
+  const std::string_view name(op.name);
+  return name == "zero_" || (name == "fill_" && std::string_view(op.overload) == "Scalar");
 }
 
 void call_inplace(const OpInfo& op, Stack& stack) {
@@ -208,7 +217,7 @@ void call_inplace(const OpInfo& op, Stack& stack) {
   }
   if (std::string_view(op.name) == "copy_") {
     next = stack[1].is_tensor() ? forward_grad(stack[1].tensor()) : Tensor();
-  } else if (!overwrites(op.name) && !op.random) {
+  } else if (!overwrites(op) && !op.random) {
     const OpInfo& f = functional_of(op);
     Stack copy(stack.begin(), stack.begin() + std::min<size_t>(stack.size(), f.num_args));
     Jvp jvp(copy);

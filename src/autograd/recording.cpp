@@ -74,4 +74,17 @@ void check_out(const char* name, bool any_requires_grad) {
         "differentiation, but one of the arguments requires grad.");
 }
 
+void refuse_gradient(const Tensor& t, const char* op, const char* argument) {
+  const AutogradMeta* m = meta_or_null(t);
+  // In forward mode such an argument counts as constant, as in PyTorch.
+  if (m && m->grad_fn && m->grad_fn->name() == "DualInputBackward") return;
+  fail("The function '", op, "' is not differentiable with respect to argument '", argument,
+       "'. This input cannot have requires_grad True.");
+}
+
+void refuse_complex_gradient(const char* op) {
+  fail_as(ErrorKind::NotImplemented, op,
+          " does not support automatic differentiation for outputs with complex dtype.");
+}
+
 }  // namespace rl

@@ -160,5 +160,11 @@ void adopt_geometry(const Tensor& self, const Tensor& view);  // transpose_, squ
 // `cast`: out may have another dtype that the result can be cast to.
 void write_out(const Tensor& out, const Tensor& value, const char* name, bool cast);
 void check_out(const char* name, bool any_requires_grad);
+// What an operator does not support: a dtype, a gradient by an argument, complex gradients.
+void refuse_gradient(const Tensor& t, const char* op, const char* argument);
+[[noreturn]] void refuse_complex_gradient(const char* op);
+inline void check_takes(DType d, uint32_t mask, const char* name) {
+  if (unsigned(d) >= 32 || !(mask >> unsigned(d) & 1)) [[unlikely]] dtype_not_implemented(name, d);
+}
 
 }  // namespace rl

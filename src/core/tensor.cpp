@@ -199,6 +199,8 @@ static float float8_value(const Tensor& t) {
 Scalar item(const Tensor& t) {
   check(t.numel() == 1, "a Tensor with ", t.numel(), " elements cannot be converted to Scalar");
   check(!t.is_meta(), "Tensor.item() cannot be called on meta tensors");
+  check_implemented(t->kind != ImplKind::Batched, "vmap: It looks like you're calling .item() on a "
+                    "Tensor. We don't support vmap over calling .item() on a Tensor");
   if (is_sparse_kind(t)) {
     const Tensor& values = sparse_impl(t).values;
     check(values.numel() < 2, "item(): coalesce a sparse tensor with repeated places first");

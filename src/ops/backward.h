@@ -144,8 +144,6 @@ Tensor smooth_l1_loss_grad(const Tensor& g, const Tensor& x, const Tensor& y, in
 Tensor huber_loss_grad(const Tensor& g, const Tensor& x, const Tensor& y, int64_t reduction,
                        double delta);
 Tensor soft_margin_loss_grad(const Tensor& g, const Tensor& x, const Tensor& y, int64_t reduction);
-Tensor soft_margin_target_grad(const Tensor& g, const Tensor& x, const Tensor& y,
-                               int64_t reduction);
 Tensor bce_grad(const Tensor& g, const Tensor& x, const Tensor& y, const Tensor& weight,
                 int64_t reduction);
 Tensor bce_target_grad(const Tensor& g, const Tensor& x, const Tensor& y, const Tensor& weight,
@@ -169,8 +167,12 @@ Tensor avg_pool_again(const Tensor& grad, int64_t dims, IntRef kernel, IntRef st
                       IntRef padding, bool ceil, bool count, std::optional<int64_t> divisor);
 Tensor adaptive_avg_again(const Tensor& grad, IntRef output_size);
 
+// ---- checks before an operator (backward/pointwise.cpp)
+void no_bool_operands(const Tensor& a, const Tensor& b);  // of a subtraction
+
 // ---- special functions (backward/special.cpp)
 Tensor not_differentiable(std::string_view what);  // raises NotImplementedError
+Tensor no_second_derivative(std::string_view what);  // RuntimeError
 Tensor sinc_grad(const Tensor& grad, const Tensor& x);
 Tensor mvlgamma_grad(const Tensor& grad, const Tensor& x, int64_t p);
 Tensor igamma_grad(const Tensor& grad, const Tensor& a, const Tensor& x);

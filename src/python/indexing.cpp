@@ -171,7 +171,7 @@ class Indexer {
     check_index(is_integral(t.dtype(), true) && !(t.dtype() >= DType::UInt16 &&
                                                  t.dtype() <= DType::UInt64),
                 "tensors used as indices must be long, int, byte or bool tensors");
-    if (t.dim() == 0 && !t.is_meta()) {
+    if (t.dim() == 0 && !t.is_meta() && t->kind != ImplKind::Batched) {
       if (is_mask(t)) return apply_bool(item(t).to_bool());
       return apply_int(item(t).to_int());
     }

@@ -358,6 +358,17 @@ PyObject* py_pop_mode_below(PyObject*, PyObject*) {
 }
 PyObject* py_mode_depth(PyObject*, PyObject*) { return PyLong_FromSize_t(mode_depth()); }
 
+// torch.func.vmap: the tensor stands for one example of many; kernels refuse it.
+PyObject* py_mark_batched(PyObject*, PyObject* o) {
+  return guarded([&]() -> PyObject* {
+    tensor_of(o)->kind = ImplKind::Batched;
+    return none();
+  });
+}
+PyObject* py_is_wrapped_number(PyObject*, PyObject* o) {
+  return guarded([&] { return wrap(tensor_of(o).is_wrapped_number()); });
+}
+
 template <class F>
 PyCFunction fast(F f) {
   return reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(f));
@@ -374,6 +385,8 @@ PyMethodDef functions[] = {{"_find_op", fast(py_find_op), METH_FASTCALL, nullptr
                            {"_push_mode", fast(py_push_mode), METH_FASTCALL, nullptr},
                            {"_pop_mode", py_pop_mode, METH_NOARGS, nullptr},
                            {"_pop_mode_below", py_pop_mode_below, METH_NOARGS, nullptr},
+                           {"_mark_batched", py_mark_batched, METH_O, nullptr},
+                           {"_is_wrapped_number", py_is_wrapped_number, METH_O, nullptr},
                            {"_mode_depth", py_mode_depth, METH_NOARGS, nullptr},
                            {}};
 

@@ -1,4 +1,6 @@
 """Automatic differentiation: gradients of any program made of tensor operations."""
+import sys
+
 import torch
 from torch import _C
 
@@ -177,7 +179,11 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
     grads = _tensor_or_tensors_to_tuple(grad_outputs, len(outputs))
     if retain_graph is None:
         retain_graph = create_graph
-    if is_grads_batched:
+    batched = "torch.func._batching" in sys.modules and _of_vmap(outputs, inputs)
+    if batched and not is_grads_batched:
+        result = batched.grad(outputs, inputs, grads, retain_graph=retain_graph,
+                              create_graph=create_graph, allow_unused=allow_unused)
+    elif is_grads_batched:
         result = _batched_grads(outputs, grads, retain_graph, create_graph, inputs, allow_unused)
     else:
         result = _C._run_backward(outputs, grads, retain_graph, create_graph, inputs, allow_unused,
@@ -185,6 +191,13 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
     if materialize_grads:
         result = tuple(_zeros_of(i) if g is None else g for g, i in zip(result, inputs))
     return result
+
+
+def _of_vmap(outputs, inputs):
+    """The module that differentiates tensors of running vmaps, if there are any among these."""
+    from torch.func import _batching
+    tensors = [*outputs, *inputs]
+    return _batching if _batching.levels and any(map(_batching.is_batched, tensors)) else None
 
 
 def _zeros_of(x):

@@ -7,6 +7,7 @@ docs/AUTOGRAD.md).
 """
 import torch
 from torch import _C
+from torch.func import _batching
 from torch.utils._pytree import tree_flatten, tree_map, tree_unflatten
 
 __all__ = ["grad", "grad_and_value", "vjp", "jvp", "jacrev", "jacfwd", "hessian", "functionalize",
@@ -29,6 +30,13 @@ class _Level:
     def _alias(self, x):
         if not isinstance(x, torch.Tensor):
             raise RuntimeError(f"Expected tensors, got unsupported type {type(x)}")
+        if _batching.levels:
+            if x.requires_grad:
+                with torch.enable_grad():
+                    return _batching.everywhere(x)
+            alias, base = _batching.leaf(x)
+            self.own.append(base)
+            return alias
         if x.requires_grad:
             with torch.enable_grad():
                 return x.view_as(x)
@@ -93,9 +101,10 @@ def _grads(outputs, inputs, cotangents, create_graph, retain=None):
     pairs = [(o, c) for o, c in zip(outputs, cotangents) if o.requires_grad]
     if not pairs or not inputs:
         return [torch.zeros_like(x) for x in inputs]
-    found = torch.autograd.grad([o for o, _ in pairs], inputs, [c for _, c in pairs],
-                                create_graph=create_graph, allow_unused=True,
-                                retain_graph=create_graph if retain is None else retain)
+    gradient = _batching.grad if _batching.levels else torch.autograd.grad
+    found = gradient([o for o, _ in pairs], inputs, [c for _, c in pairs],
+                     create_graph=create_graph, allow_unused=True,
+                     retain_graph=create_graph if retain is None else retain)
     return [torch.zeros_like(x) if g is None else g for g, x in zip(found, inputs)]
 
 
@@ -205,6 +214,12 @@ def _show(spec):
     return f"({parts})" if spec.type is tuple else f"[{parts}]" if spec.type is list else str(spec)
 
 
+def _zeros_leaf(o):
+    if _batching.levels:
+        return _batching.leaf(torch.zeros_like(o))[0]
+    return torch.zeros_like(o, requires_grad=True)
+
+
 class _Linear:
     """The derivative of `func` at `primals`, to be applied to tangents."""
 
@@ -215,8 +230,7 @@ class _Linear:
             output, self.aux = _split_aux(func(*entered), has_aux, name)
             self.outputs, self.out_spec = tree_flatten(output)
             _check_outputs(self.outputs, name)
-            self.us = [torch.zeros_like(o, requires_grad=True) for o in self.outputs
-                       if o.requires_grad]
+            self.us = [_zeros_leaf(o) for o in self.outputs if o.requires_grad]
             live = [o for o in self.outputs if o.requires_grad]
             self.gs = _grads(live, self.inputs, self.us, True)
         self.outer = level.outlives(self.outputs)

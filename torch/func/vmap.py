@@ -1,10 +1,12 @@
 """vmap: a function of one example applied to a batch.
 
-The function runs once for each example and the results are stacked, which is right for every
-operator and for every nesting with derivatives.
+The function runs once, on whole batches (_batching.py). What cannot (data-dependent control flow,
+custom autograd Functions, writes into memory the examples share) runs once for each example and the
+results are stacked, which is right for every operator and every nesting with derivatives.
 """
 import torch
 from torch import _C
+from torch.func._batching import Level, NotBatchable
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
 __all__ = ["vmap"]
@@ -126,6 +128,47 @@ def _check_leaf(x, d, func):
                      f"{type(x)}. Did you mean to set out_dims= to None for output?")
 
 
+_MAY_WORK_SINGLY = (NotBatchable, NotImplementedError, RuntimeError, IndexError, TypeError,
+                    ValueError)
+
+
+_IMPOSSIBLE = "is not possible because there exists a Tensor"
+
+
+def _mismatch(func, out_dims, out_spec):
+    return lambda: ValueError(
+        f"vmap({_name(func)}, ..., out_dims={out_dims})(<inputs>): out_dims is not compatible with "
+        f"the structure of `outputs`. out_dims has structure {tree_flatten(out_dims)[1]} but "
+        f"outputs has structure {out_spec}.")
+
+
+def _at_once(func, flat, spec, dims, size, kwargs, randomness, out_dims):
+    """One run of the function on the whole batch."""
+    level = Level(size, randomness)
+    state = torch.get_rng_state() if randomness != "error" else None
+    try:
+        batched = [x if d is None else level.wrap(x.movedim(d, 0)) for x, d in zip(flat, dims)]
+        with level:
+            output = func(*tree_unflatten(batched, spec), **kwargs)
+            leaves, out_spec = tree_flatten(output)
+            where = _spread(out_dims, output, _mismatch(func, out_dims, out_spec))
+            results = []
+            for x, d in zip(leaves, where):
+                _check_leaf(x, d, func)
+                if d is None:
+                    if level.has(x):
+                        raise NotBatchable("a result that differs between the examples")
+                    results.append(x)
+                else:
+                    results.append(level.value(x))
+        results = [x if d is None else x.movedim(0, d) for x, d in zip(results, where)]
+        return tree_unflatten(results, out_spec)
+    except BaseException:
+        if state is not None:
+            torch.set_rng_state(state)
+        raise
+
+
 def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
     """A function that applies `func` to each example of a batch and stacks the results.
 
@@ -154,15 +197,14 @@ def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
     @wraps(func)
     def wrapped(*args, **kwargs):
         flat, spec, dims, size = _batch_dims(func, in_dims, args)
+        if size:
+            try:
+                return _at_once(func, flat, spec, dims, size, kwargs, randomness, out_dims)
+            except _MAY_WORK_SINGLY as error:
+                if _IMPOSSIBLE in str(error):
+                    raise  # else the loop gives the result, or the error as one example has it
         rows, out_spec, output = _examples(func, flat, spec, dims, size, kwargs, randomness)
-
-        def mismatch():
-            return ValueError(f"vmap({_name(func)}, ..., "
-                              f"out_dims={out_dims})(<inputs>): out_dims is not "
-                              "compatible with the structure of `outputs`. out_dims has structure "
-                              f"{tree_flatten(out_dims)[1]} but outputs has structure {out_spec}.")
-
-        where = _spread(out_dims, output, mismatch)
+        where = _spread(out_dims, output, _mismatch(func, out_dims, out_spec))
         results = []
         for column, d in zip(zip(*rows), where):
             _check_leaf(column[0], d, func)

@@ -130,15 +130,16 @@ Pair prod_grads(const Places& p, const Tensor& grad, const Tensor& self, const T
   const Tensor zero = wrapped_number(0);
   const Tensor self_is_zero = rl::eq(self, zero);
   Tensor one_self = rl::masked_fill(self, self_is_zero, Scalar(1));
-  Tensor self_grad = grad * p.product(one_self, source, include_self) / one_self;
+  Tensor self_grad = grad * conj_if(p.product(one_self, source, include_self) / one_self);
   const Tensor source_is_zero = rl::eq(source, zero);
   Tensor zeros = p.read(p.add(zeros_of(grad, self.sizes()), as_grad_dtype(source_is_zero, grad)),
                         source.sizes());
   const Tensor only_zero = rl::logical_and(source_is_zero, rl::eq(zeros, wrapped_number(1)));
   Tensor others = p.product(self, rl::masked_fill(source, only_zero, Scalar(1)), include_self);
-  Tensor plain = p.read(grad * result, source.sizes()) /
-                 rl::masked_fill(source, source_is_zero, Scalar(1));
-  Tensor source_grad = rl::_where(only_zero, p.read(grad * others, source.sizes()), plain);
+  Tensor plain = p.read(grad * conj_if(result), source.sizes()) /
+                 conj_if(rl::masked_fill(source, source_is_zero, Scalar(1)));
+  Tensor without = p.read(grad * conj_if(others), source.sizes());
+  Tensor source_grad = rl::_where(only_zero, without, plain);
   return {self_grad, source_grad};
 }
 

@@ -54,10 +54,6 @@ Tensor soft_margin_loss_grad(const Tensor& g, const Tensor& x, const Tensor& y, 
   if (fused()) return rl::soft_margin_slope(g, x, y, s);
   return -(g * y * rl::sigmoid(-(y * x)) * s);
 }
-Tensor soft_margin_target_grad(const Tensor& g, const Tensor& x, const Tensor& y,
-                               int64_t reduction) {
-  return -(g * x * rl::sigmoid(-(y * x)) * mean_scale(x, y, reduction));
-}
 
 Tensor bce_grad(const Tensor& g, const Tensor& x, const Tensor& y, const Tensor& weight,
                 int64_t reduction) {

@@ -122,4 +122,14 @@ Tensor angle_grad(const Tensor& grad, const Tensor& self) {
   return rl::_where(rl::eq(self, zero()), zero(), g);
 }
 
+void no_bool_operands(const Tensor& a, const Tensor& b) {
+  const bool first = a.dtype() == DType::Bool, second = b.dtype() == DType::Bool;
+  if (!first && !second) [[likely]] return;
+  check_implemented(!(first && second), "Subtraction, the `-` operator, with two bool tensors is "
+                    "not supported. Use the `^` or `logical_xor()` operator instead.");
+  check_implemented(false, "Subtraction, the `-` operator, with a bool tensor is not supported. If "
+                    "you are trying to invert a mask, use the `~` or `logical_not()` operator "
+                    "instead.");
+}
+
 }  // namespace rl

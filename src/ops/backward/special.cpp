@@ -19,6 +19,10 @@ Tensor not_differentiable(std::string_view what) {
   fail_as(ErrorKind::NotImplemented, "the derivative for '", what, "' is not implemented.");
 }
 
+Tensor no_second_derivative(std::string_view what) {
+  fail("derivative for aten::", what, " is not implemented");
+}
+
 Tensor sinc_grad(const Tensor& grad, const Tensor& x) {
   constexpr double kPi = 3.14159265358979323846;
   const Tensor zero = is_zero(x), y = nonzero(x, zero), p = y * Scalar(kPi);

@@ -35,6 +35,9 @@ Tensor clamp(const Tensor& self, const std::optional<Scalar>& min,
              const std::optional<Scalar>& max) {
   check(min || max, "torch.clamp: At least one of 'min' or 'max' must not be None");
   check_implemented(!self.is_complex(), "clamp is not supported for complex types");
+  const bool boolean = (min && min->is_bool()) || (max && max->is_bool());
+  if (self.dtype() == DType::Bool && !boolean)
+    return rl::clamp(rl::to(self, DType::Int64), min, max);
   if (!max) return rl::clamp_min(self, *min);
   if (!min) return rl::clamp_max(self, *max);
   // A float bound on integers promotes: the bounds are then tensors of weak dtype.

@@ -41,7 +41,7 @@ Tensor ones(IntRef size, std::optional<DType> dtype, std::optional<Device> devic
 static Tensor filled_like(const Tensor& self, const Scalar& value, std::optional<DType> dtype,
                           std::optional<Device> device, std::optional<MemoryFormat> format) {
   Tensor out = rl::empty_like(self, dtype, device, format);
-  if (tls.modes & kBelowAutograd) [[unlikely]] return rl::fill_(out, value);
+  if (tls.modes) [[unlikely]] return rl::fill_(out, value);
   native::fill(out, value);
   return out;
 }

@@ -14,6 +14,7 @@ namespace {
 Dims lengths_of(const Tensor& t, const char* name) {
   check(is_integral(t.dtype(), false), name, " must be integral");
   Dims out;
+  check_implemented(!t.is_meta(), name, " on the meta device have no values to use");
   const Tensor line = native::contiguous(native::to_dtype(t, DType::Int64));
   for (int64_t i = 0; i < line.numel(); ++i) out.push_back(line.data<int64_t>()[i]);
   return out;
@@ -29,6 +30,8 @@ Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, IntRef input_len
   if (zero_infinity)
     loss = rl::_where(rl::eq(loss, wrapped_number(Scalar(INFINITY))), wrapped_number(Scalar(0.0)),
         loss);
+  if (reduction == 1 && loss.is_meta())
+    return rl::mean(loss, std::optional<DType>());
   if (reduction == 1) {
     Tensor counts = tensor_from_ints(target_lengths);
     for (int64_t i = 0; i < counts.numel(); ++i)

@@ -146,18 +146,37 @@ std::pair<Tensor, Tensor> bag_maxima(const Tensor& weight, const Members& m,
   return {out, rl::to(best, indices.dtype())};
 }
 
+// Shapes alone: sums keep only the number of bags.
+Bag meta_bags(const Tensor& weight, const Tensor& indices, const Tensor& offsets, int64_t mode,
+              bool include_last) {
+  const int64_t bags = indices.dim() == 2 ? indices.size(0) : offsets.numel() - include_last;
+  auto like = [&](IntRef sizes, const Tensor& t) {
+    return empty_tensor(sizes, t.dtype(), t.device());
+  };
+  const Tensor sizes = like({bags}, indices);
+  return {like({bags, weight.size(1)}, weight), like({mode == kSum ? 0 : indices.numel()}, indices),
+          sizes, mode == kMax ? like({bags, weight.size(1)}, indices) : sizes};
+}
+
 Bag run_bags(const Tensor& weight, const Tensor& indices, const Tensor& offsets, int64_t mode,
              const Tensor& sample_weights, bool include_last, int64_t padding, bool scale,
              bool sparse) {
+  check_implemented(weight->kind != ImplKind::Batched && offsets->kind != ImplKind::Batched,
+                    "embedding_bag of one example of a vmap");
   check(indices.dtype() == DType::Int64 || indices.dtype() == DType::Int32,
         "Expected tensor for argument #1 'indices' to have one of the following scalar types: "
         "Long, Int; "
         "but got torch.", scalar_type_name(indices.dtype()),
         "Tensor instead (while checking arguments for embedding_bag)");
+  check(weight.is_floating(), "Expected tensor for argument #1 'weight' to have one of the "
+        "following scalar types: Half, BFloat16, Float, Double; but got torch.",
+        scalar_type_name(weight.dtype()),
+        "Tensor instead (while checking arguments for embedding_bag)");
   check(!sample_weights.defined() || mode == kSum,
         "embedding_bag: per_sample_weights was not None. per_sample_weights is only supported for "
         "mode='sum'");
   if (padding < 0 && padding != -1) padding += weight.size(0);
+  if (weight.is_meta()) return meta_bags(weight, indices, offsets, mode, include_last);
   const Members m = members_of(weight, indices, offsets, include_last, padding);
   Tensor sizes = as_index(m.sizes, indices);
   if (mode == kMax) {

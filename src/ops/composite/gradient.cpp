@@ -208,6 +208,10 @@ Tensor point_gradient(const Tensor& f, int64_t d, const Tensor& points, int64_t 
   return rl::cat(std::vector<Tensor>{first, inside, last}, d);
 }
 
+void check_supported(const Tensor& self) {
+  check_implemented(self.dtype() != DType::UInt8, "torch.gradient does not support uint8 input.");
+}
+
 void check_spacing(const Tensor& self, size_t have, size_t dims, bool given_dims) {
   if (given_dims)
     check(have == dims, "torch.gradient expected spacing to be unspecified, a scalar or it's "
@@ -223,6 +227,7 @@ void check_spacing(const Tensor& self, size_t have, size_t dims, bool given_dims
 
 std::vector<Tensor> by_numbers(const Tensor& self, ArrayRef<Scalar> spacing, IntRef dims,
                                int64_t edge_order) {
+  check_supported(self);
   std::vector<Tensor> out;
   const Dims checked = checked_dims(self, dims, edge_order);
   for (size_t i = 0; i < checked.size(); ++i)
@@ -233,6 +238,7 @@ std::vector<Tensor> by_numbers(const Tensor& self, ArrayRef<Scalar> spacing, Int
 
 std::vector<Tensor> by_points(const Tensor& self, TensorList points, IntRef dims,
     int64_t edge_order) {
+  check_supported(self);
   std::vector<Tensor> out;
   const Dims checked = checked_dims(self, dims, edge_order);
   for (size_t i = 0; i < checked.size(); ++i) {

@@ -17,6 +17,10 @@
 #include "ops/native/linalg_batch.h"
 
 namespace rl::composite {
+
+// Whether a derivative, backward or forward, may be asked for.
+static bool differentiated(const Tensor& t) { return t.requires_grad() || t->has_forward_grad; }
+
 namespace {
 
 Tensor adjoint_of(const Tensor& t) { return conj_if(rl::transpose(t, -2, -1)); }
@@ -107,7 +111,7 @@ Tensor linalg_lu_solve(const Tensor& lu, const Tensor& pivots, const Tensor& b, 
   // X A = B is A^H X^H = B^H.
   const Tensor right = left ? b : adjoint_of(b);
   const bool turned = left ? adjoint : !adjoint;
-  const Tensor x = lu.requires_grad() || b.requires_grad()
+  const Tensor x = differentiated(lu) || differentiated(b)
                        ? solve_by_factors(lu, pivots, right, turned)
                        : rl::_lu_solve(lu, pivots, right, turned ? 2 : 0);
   return left ? x : adjoint_of(x);
@@ -258,7 +262,7 @@ static Tensor apply_reflectors(Tensor c, const Tensor& input, const Tensor& tau,
 
 Tensor linalg_householder_product(const Tensor& input, const Tensor& tau) {
   check_reflectors(input, tau);
-  if (!input.requires_grad() && !tau.requires_grad()) return rl::_householder(input, tau);
+  if (!differentiated(input) && !differentiated(tau)) return rl::_householder(input, tau);
   const Tensor eye = rl::eye(input.size(-2), input.size(-1), input.dtype(), input.device());
   if (tau.size(-1) == 0) return eye + input * Scalar(0.0);
   return apply_reflectors(rl::expand(eye, input.sizes(), false), input, tau, true, false);
@@ -287,7 +291,7 @@ std::tuple<Tensor, Tensor> linalg_eigh(const Tensor& self, std::string_view uplo
   return rl::_linalg_eigh(self, uplo, true);
 }
 Tensor linalg_eigvalsh(const Tensor& self, std::string_view uplo) {
-  return std::get<0>(rl::_linalg_eigh(self, uplo, self.requires_grad()));
+  return std::get<0>(rl::_linalg_eigh(self, uplo, differentiated(self)));
 }
 Tensor linalg_eigvals(const Tensor& self) {
   if (!is_integral(self.dtype(), true)) rl::linalg::check_square(self, "linalg.eigvals");
@@ -299,7 +303,7 @@ std::tuple<Tensor, Tensor, Tensor> linalg_svd(const Tensor& a, bool full,
   return rl::_linalg_svd(a, full, true, driver);
 }
 Tensor linalg_svdvals(const Tensor& a, std::optional<std::string_view> driver) {
-  return std::get<1>(rl::_linalg_svd(a, false, a.requires_grad(), driver));
+  return std::get<1>(rl::_linalg_svd(a, false, differentiated(a), driver));
 }
 
 std::tuple<Tensor, Tensor, Tensor> svd(const Tensor& self, bool some, bool compute_uv) {

@@ -111,6 +111,8 @@ Tensor cross_entropy_loss(const Tensor& self, const Tensor& target, const Tensor
 }
 
 Tensor kl_div(const Tensor& self, const Tensor& target, int64_t reduction, bool log_target) {
+  check(!is_integral(self.dtype(), true) && !is_integral(target.dtype(), true),
+        "kl_div: Integral inputs not supported.");
   Tensor terms = log_target ? rl::exp(target) * (target - self)
                             : rl::xlogy(target, target) - target * self;
   return reduced(terms, reduction);
@@ -200,7 +202,7 @@ Tensor multilabel_margin_loss(const Tensor& self, const Tensor& target, int64_t 
   Tensor valid = rl::logical_not(ended);
   Tensor labels = rl::_where(valid, t, wrapped_number(Scalar(int64_t(0))));
   Tensor is_target =
-      rl::scatter_add(rl::zeros(x.sizes(), DType::Int64), 1, labels, rl::to(valid, DType::Int64));
+      rl::scatter_add(rl::zeros(x.sizes(), DType::Int64, x.device()), 1, labels, rl::to(valid, DType::Int64));
   Tensor at = rl::gather(x, 1, labels);                             // [N, label]
   Tensor gaps = rl::clamp_min(Scalar(1.0) - rl::unsqueeze(at, 2) + rl::unsqueeze(x, 1), Scalar(0));
   Tensor use =
@@ -225,7 +227,7 @@ Tensor poisson_nll_loss(const Tensor& input, const Tensor& target, bool log_inpu
 }
 
 Tensor cosine_similarity(const Tensor& x1, const Tensor& x2, int64_t dim, double eps) {
-  check((x1.is_floating() || x1.is_complex()) && (x2.is_floating() || x2.is_complex()),
+  check(x1.is_floating() && x2.is_floating(),
         "expected common dtype to be floating point, yet common dtype is ",
         promote_types(x1.dtype(), x2.dtype()));
   auto shape = broadcast_shapes(x1.sizes(), x2.sizes());

@@ -23,6 +23,8 @@ Dims channel_sizes(const Tensor& input) {
 }
 
 Tensor keep_mask(IntRef sizes, const Tensor& input, double p) {
+  check(!is_integral(input.dtype(), true), "result type ", default_dtype(),
+        " can't be cast to the desired output type ", input.dtype());
   const DType real = to_real(input.dtype());
   const Tensor kept =
       rl::bernoulli_(rl::empty(sizes, real, input.device(), std::nullopt), 1 - p, nullptr);
@@ -62,8 +64,10 @@ Tensor feature_dropout(const Tensor& input, double p, bool train) {
 Tensor alpha_dropout(const Tensor& input, double p, bool train) {
   if (nothing_to_do(input, p, train)) return input;
   if (p == 1) return input * Scalar(0.0);
-  Tensor kept = rl::bernoulli_(rl::empty_like(input, std::nullopt, std::nullopt, std::nullopt),
-                               1 - p, nullptr);
+  check(!is_integral(input.dtype(), true), "result type ", default_dtype(),
+        " can't be cast to the desired output type ", input.dtype());
+  Tensor kept = rl::bernoulli_(
+      rl::empty_like(input, to_real(input.dtype()), std::nullopt, std::nullopt), 1 - p, nullptr);
   return alpha_scaled(input, kept, p);
 }
 

@@ -222,6 +222,8 @@ std::tuple<Tensor, Tensor, Tensor> run_data(const Network& net, const Tensor& da
   check(
       batch_sizes.dim() == 1 && batch_sizes.dtype() == DType::Int64 && batch_sizes.is_contiguous(),
       "batch_sizes should be a 1-D contiguous int64 tensor");
+  check(batch_sizes.device().is_cpu(), "batch_sizes must be on the cpu device, not on ",
+        batch_sizes.device());
   const int64_t* p = batch_sizes.data<int64_t>();
   const std::vector<int64_t> sizes(p, p + batch_sizes.numel());
   check(!sizes.empty(), "batch_sizes must not be empty");

@@ -106,6 +106,8 @@ Tensor repeat_positions(const Tensor& repeats, std::optional<int64_t> output_siz
   check(repeats.dim() == 1, "repeat_interleave only accept 1D vector as repeat");
   if (repeats.dtype() != DType::Int64 && repeats.dtype() != DType::Int32)
     dtype_not_implemented("repeat_interleave_cpu", repeats.dtype());
+  if (repeats.is_meta() && output_size)
+    return empty_tensor({*output_size}, repeats.dtype(), repeats.device());
   const Tensor counts = index_numbers(repeats);
   const int64_t* p = counts.data<int64_t>();
   int64_t total = 0;

@@ -274,7 +274,9 @@ std::tuple<Tensor, Tensor> _scaled_dot_product_flash_attention_for_cpu(
   check(dropout_p == 0, "scaled_dot_product_attention_flash_attention: Currently do not support "
         "dropout > 0, but got ", dropout_p);
   Attention a = describe(query, key, value, attn_mask, is_causal, scale, false);
-  Tensor out = empty_like_tensor(query, query.dtype());
+  const bool rows = query.strides()[3] == 1 && query.size(3) > 1;  // Heads reads and writes rows
+  Tensor out = rows ? empty_like_tensor(query, query.dtype())
+                    : empty_tensor(query.sizes(), query.dtype(), query.device());
   Tensor lse = log_sum_exp_like(a, query.device());
   if (out.is_meta() || out.numel() == 0) return {out, lse};
   if (a.keys == 0) fill_tensor(out, Scalar(0));

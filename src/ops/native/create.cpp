@@ -175,7 +175,9 @@ Tensor linspace(const Scalar& start, const Scalar& end, int64_t steps, std::opti
   Tensor out =
       empty_tensor({steps}, dtype.value_or(complex ? default_complex_dtype() : default_dtype()),
                    device.value_or(Device{}));
-  if (!out.is_meta() && steps > 0) linspace_into(out, start, end, steps);
+  if (out.is_meta() || steps == 0) return out;
+  if (steps == 1) fill(out, start);
+  else linspace_into(out, start, end, steps);
   return out;
 }
 

@@ -121,6 +121,13 @@ std::tuple<Tensor, Tensor> _ctc_loss(const Tensor& log_probs, const Tensor& targ
   check(log_probs.dim() == 3, "log_probs must be 3-dimensional");
   if (log_probs.dtype() != DType::Float && log_probs.dtype() != DType::Double)
     dtype_not_implemented("ctc_loss_cpu", log_probs.dtype());
+  if (log_probs.is_meta()) {
+    int64_t longest = 0;
+    for (int64_t n : target_lengths) longest = std::max(longest, n);
+    const int64_t time = log_probs.size(0), batch = log_probs.size(1);
+    return {empty_tensor({batch}, log_probs.dtype(), log_probs.device()),
+            empty_tensor({batch, time, 2 * longest + 1}, log_probs.dtype(), log_probs.device())};
+  }
   const Problem q(log_probs, targets, input_lengths, target_lengths, blank);
   const Tensor p = contiguous(to_dtype(log_probs, DType::Double));
   Tensor loss = empty_tensor({q.batch}, DType::Double, log_probs.device());

@@ -20,7 +20,7 @@ struct Rule {
 template <class R> struct Axis {
   int taps = 0;
   int64_t at[4];  // -1: outside
-  R weight[4], slope[4];
+  R weight[4], slope[4], curve[4] = {};  // and the derivatives of the weight by the coordinate
 };
 
 template <class R> R clip(R x, int64_t size, R& slope) {
@@ -61,17 +61,19 @@ int64_t inside(double x, int64_t size) {
   return x >= 0 && x < double(size) ? int64_t(x) : -1;
 }
 
-// Keys' kernel with a = -0.75, and its derivative.
-template <class R> void cubic(R t, R* w, R* s) {
+// Keys' kernel with a = -0.75, and its derivatives.
+template <class R> void cubic(R t, R* w, R* s, R* c) {
   const R a = R(-0.75), x[4] = {t + 1, t, 1 - t, 2 - t};
   for (int k = 0; k < 4; ++k) {
     const R y = x[k], sign = k < 2 ? R(1) : R(-1);
     if (k == 1 || k == 2) {
       w[k] = ((a + 2) * y - (a + 3)) * y * y + 1;
       s[k] = sign * (3 * (a + 2) * y - 2 * (a + 3)) * y;
+      c[k] = 6 * (a + 2) * y - 2 * (a + 3);
     } else {
       w[k] = ((a * y - 5 * a) * y + 8 * a) * y - 4 * a;
       s[k] = sign * ((3 * a * y - 10 * a) * y + 8 * a);
+      c[k] = 6 * a * y - 10 * a;
     }
   }
 }
@@ -83,11 +85,12 @@ template <class R> Axis<R> axis(R g, int64_t size, const Rule& rule) {
   if (rule.interpolation == kCubic) {
     const R low = std::floor(x);
     r.taps = 4;
-    cubic(x - low, r.weight, r.slope);
+    cubic(x - low, r.weight, r.slope, r.curve);
     for (int k = 0; k < 4; ++k) {
       R unused = 1;
       r.at[k] = inside(double(padded(low + R(k - 1), size, rule, unused)), size);
       r.slope[k] *= slope;
+      r.curve[k] *= slope * slope;
     }
     return r;
   }
@@ -190,6 +193,76 @@ void sample_backward(const Shapes& s, const R* dy, const R* x, const R* grid, R*
   });
 }
 
+// The first and second derivatives of a tap's weight by the coordinates: slopes contracted with v,
+// and for each coordinate e the sum over d of v[d] d2w / dx_d dx_e.
+template <class R> struct Bend {
+  R weight, along;
+  R slopes[3], curves[3];
+};
+
+template <class R>
+Bend<R> bend_of(const Axis<R>* a, const int* tap, int64_t dims, const R* v) {
+  Bend<R> b{1, 0, {}, {}};
+  for (int64_t d = 0; d < dims; ++d) b.weight *= a[d].weight[tap[d]];
+  for (int64_t d = 0; d < dims; ++d) {
+    b.slopes[d] = a[d].slope[tap[d]];
+    for (int64_t e = 0; e < dims; ++e)
+      if (e != d) b.slopes[d] *= a[e].weight[tap[e]];
+    b.along += v[d] * b.slopes[d];
+    for (int64_t e = 0; e < dims; ++e) {
+      R c = d == e ? a[d].curve[tap[d]] : a[d].slope[tap[d]] * a[e].slope[tap[e]];
+      for (int64_t f = 0; f < dims; ++f)
+        if (f != d && f != e) c *= a[f].weight[tap[f]];
+      b.curves[e] += v[d] * c;
+    }
+  }
+  return b;
+}
+
+// Calls f(offset, bend) for the taps of a point that lie inside.
+template <class R, class F>
+void for_bends(const Axis<R>* a, const Shapes& s, const R* v, F&& f) {
+  int tap[3] = {0, 0, 0};
+  const int depth = s.dims == 3 ? a[2].taps : 1;
+  for (tap[2] = 0; tap[2] < depth; ++tap[2])
+    for (tap[1] = 0; tap[1] < a[1].taps; ++tap[1])
+      for (tap[0] = 0; tap[0] < a[0].taps; ++tap[0]) {
+        int64_t offset = 0;
+        bool inside_all = true;
+        for (int64_t d = 0; d < s.dims; ++d) {
+          inside_all &= a[d].at[tap[d]] >= 0;
+          offset += a[d].at[tap[d]] * s.strides[d];
+        }
+        if (inside_all) f(offset, bend_of(a, tap, s.dims, v));
+      }
+}
+
+// The derivatives of <u, dx> + <v, dgrid> by dy, x and grid.
+template <class R> struct Second {
+  const R *u, *v, *dy, *x, *grid;
+  R *of_dy, *of_x, *of_grid;
+
+  void run(const Shapes& s, const Rule& rule, int64_t i) const {
+    Axis<R> a[3];
+    point_axes(s, grid + i * s.dims, rule, a);
+    const int64_t image = i / s.points, point = image * s.c * s.points + i % s.points;
+    for_bends(a, s, v + i * s.dims, [&](int64_t offset, const Bend<R>& b) {
+      const int64_t at = image * s.c * s.volume + offset;
+      R with_u = 0, with_x = 0;
+      for (int64_t c = 0; c < s.c; ++c) {
+        const R g = dy[point + c * s.points];
+        const int64_t here = at + c * s.volume;
+        with_u += g * u[here];
+        with_x += g * x[here];
+        of_dy[point + c * s.points] += b.weight * u[here] + b.along * x[here];
+        of_x[here] += b.along * g;
+      }
+      for (int64_t e = 0; e < s.dims; ++e)
+        of_grid[i * s.dims + e] += b.slopes[e] * with_u + b.curves[e] * with_x;
+    });
+  }
+};
+
 void check_inputs(const Tensor& input, const Tensor& grid) {
   check(input.dim() > 0 && grid.dim() > 0, "grid_sampler(): expected input and grid to have at "
         "least one dimension");
@@ -266,6 +339,32 @@ std::tuple<Tensor, Tensor> grid_sampler_backward(const Tensor& grad, const Tenso
                       dgrid.data<float>(), rule);
   }
   return {to_dtype(dx, input.dtype()), to_dtype(dgrid, grid.dtype())};
+}
+
+std::tuple<Tensor, Tensor, Tensor> grid_sampler_double_backward(
+    const Tensor& grad_input, const Tensor& grad_grid, const Tensor& grad, const Tensor& input,
+    const Tensor& grid, int64_t interpolation_mode, int64_t padding_mode, bool align_corners) {
+  const Rule rule{interpolation_mode, padding_mode, align_corners};
+  const Shapes s(input, grid);
+  const DType compute = compute_of(input.dtype());
+  Tensor of_dy = empty_tensor(grad.sizes(), compute, input.device());
+  Tensor of_x = empty_tensor(input.sizes(), compute, input.device());
+  Tensor of_grid = empty_tensor(grid.sizes(), compute, input.device());
+  if (!of_dy.is_meta()) {
+    for (const Tensor* t : {&of_dy, &of_x, &of_grid}) fill(*t, Scalar(int64_t(0)));
+    const auto ready = [&](const Tensor& t) { return contiguous(to_dtype(t, compute)); };
+    const Tensor u = ready(grad_input), v = ready(grad_grid), dy = ready(grad), x = ready(input),
+                 g = ready(grid);
+    visit(RealFloatTypes{}, compute, "grid_sampler_double_backward", [&]<class R>() {
+      const Second<R> second{u.data<R>(), v.data<R>(), dy.data<R>(), x.data<R>(), g.data<R>(),
+                             of_dy.data<R>(), of_x.data<R>(), of_grid.data<R>()};
+      parallel_for(0, s.n, 1, [&](int64_t b, int64_t e) {
+        for (int64_t i = b * s.points; i < e * s.points; ++i) second.run(s, rule, i);
+      });
+    });
+  }
+  return {to_dtype(of_dy, grad.dtype()), to_dtype(of_x, input.dtype()),
+          to_dtype(of_grid, grid.dtype())};
 }
 
 }  // namespace rl::native

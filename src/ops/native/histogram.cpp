@@ -135,6 +135,7 @@ Tensor run(const Tensor& self, const Tensor& weight, const std::vector<Tensor>& 
 }
 
 void check_input(const Tensor& self) {
+  check_implemented(!self.is_meta(), "histogramdd: not for meta tensors, whose range is unknown");
   check(self.dim() >= 2, "torch.histogramdd: input tensor should have at least 2 dimensions, but "
       "got ",
         self.dim());

@@ -9,6 +9,8 @@
 namespace rl {
 
 Tensor index_numbers(const Tensor& index) {
+  check_implemented(!index.is_meta(), "an index on the meta device has no values to use");
+  check_implemented(index->kind != ImplKind::Batched, "the indices of one example of a vmap");
   return native::contiguous(native::to_dtype(index, DType::Int64));
 }
 

@@ -272,12 +272,13 @@ int run_driver(const LeastSquares& q, int64_t i) {
 Tensor residuals_of(const LeastSquares& q, int64_t n) {
   const int64_t m = rows(q.a), k = cols(q.b), count = batch_count(q.a);
   const bool defined = m > n && q.driver != "gelsy" && [&] {
-    for (int64_t i = 0; i < q.rank.numel(); ++i)
+    for (int64_t i = 0; i < q.rank.numel() && !q.rank.is_meta(); ++i)
       if (q.rank.data<int64_t>()[i] != n) return false;
     return true;
   }();
   if (!defined) return empty_tensor({0}, to_real(q.a.dtype()), q.a.device());
   Tensor out = empty_tensor(with_batch(batch_sizes(q.a), {k}), to_real(q.a.dtype()), q.a.device());
+  if (out.is_meta()) return out;
   visit(Types{}, q.a.dtype(), "linalg_lstsq_cpu", [&]<class T>() {
     for (int64_t i = 0; i < count; ++i)
       for (int64_t j = 0; j < k; ++j) {
@@ -336,7 +337,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> linalg_lstsq(const Tensor& a, const T
                               : full_tensor(batch, Scalar(0), DType::Int64, a.device());
   q.singular = values ? empty_tensor(with_batch(batch, {std::min(m, n)}), real, a.device())
                       : empty_tensor({0}, real, a.device());
-  if (q.a.numel() > 0 && q.b.numel() > 0) {
+  if (q.a.numel() > 0 && q.b.numel() > 0 && !a.is_meta()) {
     Tensor info = empty_info(batch, a.device());
     visit(Types{}, a.dtype(), "linalg_lstsq_cpu", [&]<class T>() {
       each(product(batch), m * n * (n + k), [&](int64_t i) {

@@ -230,7 +230,7 @@ Tensor _permutation_matrix(const Tensor& order, DType dtype) {
   sizes.push_back(m);
   Tensor out = full_tensor(sizes, Scalar(0), dtype, order.device());
   if (out.is_meta()) return out;
-  visit(Types{}, dtype, "lu_unpack", [&]<class T>() {
+  visit(AllTypes{}, dtype, "lu_unpack", [&]<class T>() {
     for (int64_t i = 0; i < order.numel(); ++i)
       check_index(order.data<int64_t>()[i] >= 0 && order.data<int64_t>()[i] < m,
                   "torch.lu_unpack: no permutation");

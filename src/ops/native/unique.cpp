@@ -190,7 +190,8 @@ int64_t place_of(const T* sequence, const int64_t* sorter, int64_t n, T v, bool 
 
 Tensor search(const Tensor& sequence, const Tensor& self, const Tensor& sorter, bool right,
               bool out_int32) {
-  Tensor out = empty_tensor(self.sizes(), out_int32 ? DType::Int32 : DType::Int64, self.device());
+  const Device device = sequence.is_meta() ? sequence.device() : self.device();
+  Tensor out = empty_tensor(self.sizes(), out_int32 ? DType::Int32 : DType::Int64, device);
   if (out.is_meta() || out.numel() == 0) return out;
   const Tensor both[] = {sequence, self};
   const DType common = result_type(both);
