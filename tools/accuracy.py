@@ -58,7 +58,11 @@ FUNCTIONS = {
     "erf": (torch.erf, mpmath.erf, [(-6.0, 6.0), (-1e-3, 1e-3)]),
     "erfc": (torch.erfc, mpmath.erfc, [(-3.0, 3.0), (0.0, 9.0)]),
     "erfinv": (torch.erfinv, mpmath.erfinv, UNIT),
-    "lgamma": (torch.lgamma, lambda x: mpmath.log(abs(mpmath.gamma(x))), [(0.1, 0.9), (2.5, 100.0)]),
+    "lgamma": (
+        torch.lgamma,
+        lambda x: mpmath.log(abs(mpmath.gamma(x))),
+        [(0.1, 0.9), (2.5, 100.0)],
+    ),
     "digamma": (torch.digamma, mpmath.digamma, [(0.1, 1.0), (2.0, 100.0)]),
     "i0": (torch.i0, lambda x: mpmath.besseli(0, x), [(-20.0, 20.0)]),
     "i1": (special.i1, lambda x: mpmath.besseli(1, x), [(-20.0, 20.0)]),
@@ -66,7 +70,11 @@ FUNCTIONS = {
     "ndtr": (special.ndtr, ndtr, [(-5.0, 5.0)]),
     "log_ndtr": (special.log_ndtr, lambda x: mpmath.log(ndtr(x)), [(-10.0, 5.0)]),
     "erfcx": (special.erfcx, lambda x: mpmath.exp(x * x) * mpmath.erfc(x), [(-3.0, 20.0)]),
-    "softplus": (torch.nn.functional.softplus, lambda x: mpmath.log1p(mpmath.exp(x)), [(-60.0, 19.0)]),
+    "softplus": (
+        torch.nn.functional.softplus,
+        lambda x: mpmath.log1p(mpmath.exp(x)),
+        [(-60.0, 19.0)],
+    ),
     "gelu": (torch.nn.functional.gelu, lambda x: x * ndtr(x), [(-4.0, 10.0)]),
     "silu": (torch.nn.functional.silu, lambda x: x / (1 + mpmath.exp(-x)), [(-60.0, 60.0)]),
     "logit": (torch.logit, lambda x: mpmath.log(x / (1 - x)), [(0.01, 0.4), (0.6, 0.99)]),
@@ -78,7 +86,9 @@ POINTS = 400
 
 def arguments(intervals, dtype, seed):
     g = torch.Generator().manual_seed(seed)
-    rows = [torch.rand(POINTS, dtype=torch.float64, generator=g) * (b - a) + a for a, b in intervals]
+    rows = [
+        torch.rand(POINTS, dtype=torch.float64, generator=g) * (b - a) + a for a, b in intervals
+    ]
     return torch.cat(rows).to(dtype)
 
 
@@ -118,7 +128,11 @@ def deviation(x):
 REDUCTIONS = {
     "sum": (torch.sum, exact_sum, True),
     "mean": (torch.mean, lambda x: exact_sum(x) / x.numel(), True),
-    "norm": (torch.linalg.vector_norm, lambda x: math.sqrt(math.fsum(a * a for a in x.tolist())), False),
+    "norm": (
+        torch.linalg.vector_norm,
+        lambda x: math.sqrt(math.fsum(a * a for a in x.tolist())),
+        False,
+    ),
     "std": (torch.std, deviation, False),
     "logsumexp": (
         lambda x: torch.logsumexp(x, 0),
@@ -150,7 +164,9 @@ def figures():
 
 def read(path):
     with open(path, encoding="utf-8") as f:
-        return {x.split("\t")[0]: [float(v) for v in x.split("\t")[1:]] for x in f.read().splitlines()}
+        return {
+            x.split("\t")[0]: [float(v) for v in x.split("\t")[1:]] for x in f.read().splitlines()
+        }
 
 
 def page(ours, theirs):

@@ -160,9 +160,7 @@ def second_order(e, args, kwargs):
         return False
     rough = [g for g in found[1] if g is not None and g.requires_grad]
     if rough:
-        torch.autograd.grad(
-            rough, found[0], [torch.ones_like(g) for g in rough], allow_unused=True
-        )
+        torch.autograd.grad(rough, found[0], [torch.ones_like(g) for g in rough], allow_unused=True)
     return True
 
 

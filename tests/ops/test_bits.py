@@ -19,10 +19,31 @@ SPECIAL = [float("nan"), float("inf"), -float("inf"), 0.0, -0.0, 1e-40, -1e-40, 
 SPECIAL += [0.5, -0.5, 1.0, -1.0, 2.5, 88.9, -104.0, 20.0, 3e38]
 LENGTHS = list(range(1, 36)) + [63, 64, 65, 70]
 # Structured operators that map each element.
-MAPS = {"gelu", "round.decimals", "clamp", "nan_to_num", "elu", "selu", "celu", "softshrink", "logit"}
+MAPS = {
+    "gelu",
+    "round.decimals",
+    "clamp",
+    "nan_to_num",
+    "elu",
+    "selu",
+    "celu",
+    "softshrink",
+    "logit",
+}
 MAPS |= {"softsign", "tanhshrink", "div.Tensor_mode", "float_power", "xlogy", "mvlgamma", "isclose"}
 REDUCTIONS = {"sum", "mean", "prod", "nansum", "nanmean", "var", "std", "var_mean", "std_mean"}
-REDUCTIONS |= {"amax", "amin", "aminmax", "max", "min", "argmax", "argmin", "all", "any", "logsumexp"}
+REDUCTIONS |= {
+    "amax",
+    "amin",
+    "aminmax",
+    "max",
+    "min",
+    "argmax",
+    "argmin",
+    "all",
+    "any",
+    "logsumexp",
+}
 REDUCTIONS |= {"count_nonzero", "linalg_vector_norm", "softmax.int", "log_softmax.int", "cumsum"}
 REDUCTIONS |= {"cumprod", "logcumsumexp", "cummax", "cummin", "median", "norm", "trace", "dist"}
 

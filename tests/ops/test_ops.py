@@ -30,6 +30,7 @@ STRIDES_OF_LAPACK = {"linalg_pinv", "pinverse", "linalg_matrix_sqrth"}
 NO_SLOPE = {"floor_divide", "nextafter", "bernoulli", "bernoulli.p", "poisson", "_standard_gamma"}
 NO_SLOPE |= {"bernoulli_.Tensor", "bernoulli_.float", "copysign", "embedding_renorm_", "heaviside"}
 NO_SLOPE |= {"normal.Tensor_float", "normal.float_Tensor", "normal.Tensor_Tensor"}
+NO_SLOPE |= {"_fused_sgd_", "_fused_adam_", "_fused_adamw_", "_fused_adagrad_"}
 # PyTorch keeps the slice that is replaced; the loss assumes normalised probabilities (see below).
 NO_SLOPE |= {"as_strided_scatter", "ctc_loss.IntList", "ctc_loss.Tensor"}
 # Arguments that an operator documents as contiguous on the CPU.
@@ -158,7 +159,9 @@ def channels_last(t):
 
 
 def random(e):
-    return e.data.get("random") or "dropout" in e.name or any(a.type == "Generator?" for a in e.args)
+    return (
+        e.data.get("random") or "dropout" in e.name or any(a.type == "Generator?" for a in e.args)
+    )
 
 
 def layout_is_free(e):

@@ -92,7 +92,8 @@ matmul mm bmm mv dot addmm linear conv1d conv2d conv3d conv_transpose2d.input ma
 adaptive_avg_pool2d layer_norm group_norm cat stack view reshape permute transpose select.int
 narrow unsqueeze squeeze flip roll cumsum sort topk gather scatter_add index_select mse_loss
 cross_entropy_loss embedding scaled_dot_product_attention linalg_inv linalg_solve linalg_cholesky
-fft_fft einsum where.self masked_fill.Scalar clamp pad tril upsample_bilinear2d lstm.input""".split()
+fft_fft einsum where.self masked_fill.Scalar clamp pad tril upsample_bilinear2d
+lstm.input""".split()
 
 
 @pytest.mark.parametrize("name", COMMON)
@@ -105,9 +106,9 @@ def test_runs_at_once(name):
     def one(*parts):
         runs.append(0)
         rest = iter(parts)
-        return tuple(probe.tensors(
-            probe.call(e, probe.mapped(list(args), lambda t: next(rest)), kwargs)
-        ))
+        return tuple(
+            probe.tensors(probe.call(e, probe.mapped(list(args), lambda t: next(rest)), kwargs))
+        )
 
     with Loops() as loops:
         vmap(one)(*[torch.stack([t] * 3) for t in leaves])

@@ -179,18 +179,22 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
     grads = _tensor_or_tensors_to_tuple(grad_outputs, len(outputs))
     if retain_graph is None:
         retain_graph = create_graph
-    batched = "torch.func._batching" in sys.modules and _of_vmap(outputs, inputs)
-    if batched and not is_grads_batched:
-        result = batched.grad(outputs, inputs, grads, retain_graph=retain_graph,
-                              create_graph=create_graph, allow_unused=allow_unused)
-    elif is_grads_batched:
-        result = _batched_grads(outputs, grads, retain_graph, create_graph, inputs, allow_unused)
-    else:
-        result = _C._run_backward(outputs, grads, retain_graph, create_graph, inputs, allow_unused,
-                                  False)
+    result = _gradients(outputs, inputs, grads, retain_graph, create_graph, allow_unused,
+                        is_grads_batched)
     if materialize_grads:
         result = tuple(_zeros_of(i) if g is None else g for g, i in zip(result, inputs))
     return result
+
+
+def _gradients(outputs, inputs, grads, retain_graph, create_graph, allow_unused, many):
+    if many:
+        return _batched_grads(outputs, grads, retain_graph, create_graph, inputs, allow_unused)
+    batched = "torch.func._batching" in sys.modules and _of_vmap(outputs, inputs)
+    if batched:
+        return batched.grad(outputs, inputs, grads, retain_graph=retain_graph,
+                            create_graph=create_graph, allow_unused=allow_unused)
+    return _C._run_backward(outputs, grads, retain_graph, create_graph, inputs, allow_unused,
+                            False)
 
 
 def _of_vmap(outputs, inputs):

@@ -7,6 +7,7 @@ hands every primitive operator here; a rule of _batching_rules.py applies it to 
 and operators without one run example by example. Composites run their bodies under the mode, and
 autograd works on the whole batches underneath, so derivatives nest in either order.
 """
+
 import torch
 from torch import _C
 
@@ -25,6 +26,7 @@ class Level:
 
     def __enter__(self):
         from torch.func._batching_rules import run
+
         levels.append(self)
         _C._push_mode(lambda handle, name, overload, args: run(self, handle, name, args), True)
         return self

@@ -4,6 +4,7 @@ A rule gets a Call, whose tensor arguments that are batched have been replaced b
 all examples, and returns the results for all examples. `FRONT` lists operators that take further
 leading dimensions as they are, once their dimension arguments are counted from behind the batch.
 """
+
 import math
 
 import torch
@@ -24,6 +25,7 @@ def rule(*names):
         for n in names:
             RULES[n] = f
         return f
+
     return register
 
 
@@ -98,7 +100,8 @@ def run(level, handle, name, args):
             f"vmap: {name}(self, *extra_args) is not possible because there exists a Tensor "
             "`other` in extra_args that has more elements than `self`. This happened due to "
             "`other` being vmapped over but `self` not being vmapped over in a vmap. Please try to "
-            f"use out-of-place operators instead of {name}.")
+            f"use out-of-place operators instead of {name}."
+        )
     found = RULES.get(name)
     if found is None and info["pointwise"]:
         found = pointwise
@@ -122,10 +125,11 @@ def wrapped(level, result):
 # ---- the general rule
 def examples(call):
     for i in range(call.level.size):
+
         def pick(a, i=i):
             return a._vmap[0].select(0, i) if call.level.has(a) else a
-        yield [[pick(x) for x in a] if isinstance(a, (list, tuple)) else pick(a)
-               for a in call.args]
+
+        yield [[pick(x) for x in a] if isinstance(a, (list, tuple)) else pick(a) for a in call.args]
 
 
 def by_example(call):
@@ -141,8 +145,10 @@ def stacked(rows):
         return torch.stack(rows)
     if not isinstance(rows[0], (list, tuple)):
         raise NotBatchable("an operator whose result is no tensor")
-    return [torch.stack(column) if isinstance(column[0], torch.Tensor) else stacked(column)
-            for column in zip(*rows)]
+    return [
+        torch.stack(column) if isinstance(column[0], torch.Tensor) else stacked(column)
+        for column in zip(*rows)
+    ]
 
 
 # ---- element-wise operators
@@ -183,8 +189,9 @@ def aligned(call):
     return [one(a) for a in call.args]
 
 
-@rule("gelu", "isclose", "complex", "polygamma", "mvlgamma", "_standard_gamma_grad",
-      "_dirichlet_grad")
+@rule(
+    "gelu", "isclose", "complex", "polygamma", "mvlgamma", "_standard_gamma_grad", "_dirichlet_grad"
+)
 def pointwise(call):
     return call.run(*aligned(call))
 
@@ -235,8 +242,10 @@ def behind(dim, rank):
     """Dimension `dim` of examples of that rank, in the tensor of all examples."""
     size = max(rank, 1)
     if not -size <= dim < size:
-        raise IndexError(f"Dimension out of range (expected to be in range of [{-size}, {size - 1}]"
-                         f", but got {dim})")
+        raise IndexError(
+            f"Dimension out of range (expected to be in range of [{-size}, {size - 1}]"
+            f", but got {dim})"
+        )
     return dim % size + 1
 
 
@@ -258,8 +267,8 @@ scatter_add scatter_add_ scatter_reduce scatter_reduce_ cat constant_pad_nd lina
 linalg_qr _linalg_eigh linalg_eig _linalg_svd _pinv linalg_matrix_exp linalg_matrix_sqrth
 linalg_lu_factor_ex _lu_permutation _permutation_matrix linalg_solve_triangular
 linalg_cholesky_ex cholesky_inverse linalg_ldl_factor_ex linalg_det _slogdet _householder
-_fft_c2c _fft_r2c _fft_c2r linalg_cross _cdist_forward select_scatter slice_scatter diagonal_scatter isin
-_softmax_backward_data _log_softmax_backward_data diag_embed geqrf squeeze
+_fft_c2c _fft_r2c _fft_c2r linalg_cross _cdist_forward select_scatter slice_scatter diagonal_scatter
+isin _softmax_backward_data _log_softmax_backward_data diag_embed geqrf squeeze
 """.split()
 PLAIN_FORMATS = (None, torch.preserve_format, torch.contiguous_format)
 LONGER = {"unsqueeze", "diag_embed"}  # count dimensions of the result
@@ -378,8 +387,19 @@ def all_dims(call, dims):
     return value, [behind(d, rank) for d in dims]
 
 
-@rule("nansum", "amax", "amin", "var", "var_mean", "std", "std_mean", "linalg_vector_norm",
-      "logsumexp", "count_nonzero", "hash_tensor")
+@rule(
+    "nansum",
+    "amax",
+    "amin",
+    "var",
+    "var_mean",
+    "std",
+    "std_mean",
+    "linalg_vector_norm",
+    "logsumexp",
+    "count_nonzero",
+    "hash_tensor",
+)
 def reduction(call):
     value, dims = all_dims(call, call.arg("dim"))
     args = call.replaced(dim=dims)
@@ -545,9 +565,17 @@ def conv_grad_weight(call):
 
 # ---- images: the batch joins the samples
 POOLS = {
-    "max_pool2d_with_indices": 2, "max_pool3d_with_indices": 3, "avg_pool2d": 2, "avg_pool3d": 3,
-    "_adaptive_avg_pool2d": 2, "_adaptive_avg_pool3d": 3, "adaptive_max_pool2d": 2,
-    "adaptive_max_pool3d": 3, "im2col": 2, "col2im": 1, "native_channel_shuffle": 2,
+    "max_pool2d_with_indices": 2,
+    "max_pool3d_with_indices": 3,
+    "avg_pool2d": 2,
+    "avg_pool3d": 3,
+    "_adaptive_avg_pool2d": 2,
+    "_adaptive_avg_pool3d": 3,
+    "adaptive_max_pool2d": 2,
+    "adaptive_max_pool3d": 3,
+    "im2col": 2,
+    "col2im": 1,
+    "native_channel_shuffle": 2,
 }
 
 
@@ -568,8 +596,11 @@ def apart(result, size):
 
 @rule("_resample", "_pad_index")
 def resample(call):
-    return apart(call.run(joined(call.all(0)), *call.args[1:]), call.level.size) \
-        if call.rank() > 1 else by_example(call)
+    return (
+        apart(call.run(joined(call.all(0)), *call.args[1:]), call.level.size)
+        if call.rank() > 1
+        else by_example(call)
+    )
 
 
 @rule("grid_sampler")
@@ -579,8 +610,15 @@ def grid_sampler(call):
 
 
 # ---- losses
-@rule("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "soft_margin_loss",
-      "binary_cross_entropy", "binary_cross_entropy_with_logits")
+@rule(
+    "mse_loss",
+    "l1_loss",
+    "smooth_l1_loss",
+    "huber_loss",
+    "soft_margin_loss",
+    "binary_cross_entropy",
+    "binary_cross_entropy_with_logits",
+)
 def loss(call):
     args = aligned(call)
     reduction = call.arg("reduction")
@@ -635,8 +673,9 @@ def affine(call, out, names, shape):
 
 
 def plain_weights(call, names):
-    return all(call.args[call.names.index(n)] is None or not call.has(call.names.index(n))
-               for n in names)
+    return all(
+        call.args[call.names.index(n)] is None or not call.has(call.names.index(n)) for n in names
+    )
 
 
 @rule("native_layer_norm", "fused_rms_norm")
@@ -673,116 +712,14 @@ def batch_norm(call):
         raise RuntimeError(
             "Batch norm got a batched tensor as input while the running_mean or running_var, which "
             "will be updated in place, were not batched.\nIf you are using modules and do not need "
-            "eval mode, please set `track_running_stats` to be False.")
+            "eval mode, please set `track_running_stats` to be False."
+        )
     flat = [None if call.args[i] is None else call.all(i).reshape(-1) for i in range(1, 5)]
     out, *stats = call.run(as_channels(call.all(0)), *flat, training, momentum, eps)
     if training and mean is not None and call.has(3):
         for i in (3, 4):
             call.raw(i).copy_(flat[i - 1].reshape(call.raw(i).shape))
     return [from_channels(out, size)] + [s.reshape(size, -1) for s in stats]
-
-
-# ---- indices
-@rule("index_select")
-def index_select(call):
-    dim, rank = call.args[1], call.rank()
-    if call.has(2):
-        if rank == 0 or call.rank(2) != 1:
-            return by_example(call)
-        at, index = behind(dim, rank), call.raw(2)
-        value = call.all(0)
-        shape = list(value.shape)
-        shape[at] = index.size(1)
-        room = index.reshape(index.size(0), *([1] * (at - 1)), -1, *([1] * (rank - at)))
-        return torch.gather(value, at, room.expand(shape))
-    if rank == 0:
-        return by_example(call)
-    return call.run(call.all(0), behind(dim, rank), call.args[2])
-
-
-@rule("index_add", "index_add_", "index_copy", "index_copy_", "index_fill", "index_fill_",
-      "index_reduce", "index_reduce_")
-def along_index(call):
-    source = call.args[3]
-    scalar = isinstance(source, torch.Tensor) and source.dim() == 0
-    if call.has(2) or call.rank() == 0 or (scalar and call.has(3)):
-        return by_example(call)
-    args = shifted(call, call.rank())
-    args[0] = call.all(0)
-    if isinstance(source, torch.Tensor) and not scalar:
-        args[3] = call.all(3)
-    return call.run(*args)
-
-
-def no_masks(indices):
-    return all(i is None or i.dtype not in (torch.bool, torch.uint8) for i in indices)
-
-
-@rule("index")
-def index(call):
-    x, indices = call.args
-    level = call.level
-    given = [k for k, i in enumerate(indices) if i is not None]
-    adjacent = given and given == list(range(given[0], given[-1] + 1))
-    if not any(level.has(i) for i in indices if i is not None):
-        out = call.run(call.raw(0), [None, *indices])
-        if adjacent or not no_masks(indices):
-            return out if adjacent else by_example(call)
-        shape = torch.broadcast_shapes(*[indices[k].shape for k in given])
-        return out.movedim(len(shape), 0)  # the dimensions of the index went first
-    if not adjacent or not no_masks(indices):
-        return by_example(call)
-    rank = max(indices[k].dim() for k in given)
-    full = [None if i is None else padded(i._vmap[0], i.dim(), rank) if level.has(i) else i
-            for i in indices]
-    if not level.has(x):  # [before, B, index, after]
-        return call.run(x, full).movedim(given[0], 0)
-    rows = torch.arange(level.size).reshape(-1, *([1] * rank))
-    out = call.run(call.raw(0), [rows, *full])  # [B, index, before, after], or in place of the index
-    return out if given[0] == 0 else out.movedim(
-        list(range(1, rank + 1)), list(range(given[0] + 1, given[0] + rank + 1)))
-
-
-@rule("index_put", "index_put_", "_index_put_impl_")
-def index_put(call):
-    x, indices, values, *rest = call.args
-    level = call.level
-    given = [k for k, i in enumerate(indices) if i is not None]
-    if given != list(range(len(given))) or not given or not no_masks(indices):
-        return by_example(call)
-    rank = max(indices[k].dim() for k in given)
-    rows = torch.arange(level.size).reshape(-1, *([1] * rank))
-    full = [padded(i._vmap[0], i.dim(), rank) if level.has(i) else i
-            for i in (indices[k] for k in given)]
-    want = rank + x.dim() - len(given)
-    if level.has(values):
-        values = padded(values._vmap[0], values.dim(), want)
-    return call.run(call.all(0), [rows, *full], values, *rest)
-
-
-@rule("embedding")
-def embedding(call):
-    weight, indices, padding, by_freq, sparse = call.args
-    if not call.has(0):
-        return call.run(weight, call.raw(1), padding, by_freq, sparse) if not by_freq \
-            else by_example(call)
-    if padding >= 0 or by_freq or sparse:
-        return by_example(call)
-    table = call.raw(0)
-    rows = torch.arange(table.size(0)) * table.size(1)
-    at = call.all(1) + rows.reshape(-1, *([1] * call.rank(1)))
-    return call.run(joined(table), at, -1, False, False)
-
-
-@rule("embedding_dense_backward")
-def embedding_backward(call):
-    g, indices, count, padding, by_freq = call.args
-    if padding >= 0 or by_freq:
-        return by_example(call)
-    size = call.level.size
-    rows = (torch.arange(size) * count).reshape(-1, *([1] * call.rank(1)))
-    out = call.run(call.all(0), call.all(1) + rows, count * size, -1, False)
-    return out.reshape(size, count, -1)
 
 
 # ---- random numbers
@@ -798,15 +735,18 @@ def random(call):
             raise RuntimeError(
                 "vmap: Cannot ask for different inplace randomness on an unbatched tensor. This "
                 "will appear like same randomness. If this is necessary for your usage, please "
-                "file an issue with functorch.")
+                "file an issue with functorch."
+            )
         call.run(*aligned(call))
         return call.args[0]
     if "size" in call.names:
         sizes = call.replaced(size=[level.size, *call.arg("size")])
         return level.wrap(call.run(*sizes))
     if any(isinstance(a, torch.Tensor) for a in call.args) and name != "multinomial":
-        return wrapped(level, call.run(*[level.value(a) if isinstance(a, torch.Tensor) else a
-                                         for a in call.args]))
+        return wrapped(
+            level,
+            call.run(*[level.value(a) if isinstance(a, torch.Tensor) else a for a in call.args]),
+        )
     return wrapped(level, by_example(call))
 
 
@@ -820,3 +760,6 @@ def same_numbers(call, batched):
         generator.set_state(state)
         rows.append(call.run(*args))
     return call.args[0] if call.info["inplace"] else wrapped(call.level, stacked(rows))
+
+
+from torch.func import _batching_index  # noqa: E402,F401  registers its rules

@@ -96,7 +96,8 @@ bool tiled(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask
   if (q.size(0) != k.size(0) || q.size(3) != k.size(3) || q.size(3) == 0) return false;
   if (k.size(1) == 0 || k.size(2) == 0 || q.size(1) % k.size(1) != 0) return false;
   return !mask.defined() ||
-         (!(grad_enabled() && mask.requires_grad()) && !mask->has_forward_grad && broadcasts_to(mask, q, k));
+         (!(grad_enabled() && mask.requires_grad()) && !mask->has_forward_grad &&
+          broadcasts_to(mask, q, k));
 }
 
 }  // namespace

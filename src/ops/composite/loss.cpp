@@ -202,7 +202,8 @@ Tensor multilabel_margin_loss(const Tensor& self, const Tensor& target, int64_t 
   Tensor valid = rl::logical_not(ended);
   Tensor labels = rl::_where(valid, t, wrapped_number(Scalar(int64_t(0))));
   Tensor is_target =
-      rl::scatter_add(rl::zeros(x.sizes(), DType::Int64, x.device()), 1, labels, rl::to(valid, DType::Int64));
+      rl::scatter_add(rl::zeros(x.sizes(), DType::Int64, x.device()), 1, labels,
+                      rl::to(valid, DType::Int64));
   Tensor at = rl::gather(x, 1, labels);                             // [N, label]
   Tensor gaps = rl::clamp_min(Scalar(1.0) - rl::unsqueeze(at, 2) + rl::unsqueeze(x, 1), Scalar(0));
   Tensor use =

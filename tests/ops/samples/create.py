@@ -15,9 +15,7 @@ def step(states, **numbers):
     return make
 
 
-ADAM = dict(
-    lr=0.1, beta1=0.9, beta2=0.99, weight_decay=0.1, eps=1e-8, amsgrad=True, maximize=False
-)
+ADAM = dict(lr=0.1, beta1=0.9, beta2=0.99, weight_decay=0.1, eps=1e-8, amsgrad=True, maximize=False)
 CASES = {
     "none": lambda g: [],  # an operator that no Python name reaches
     "sparse": lambda g: [],  # sparse tensors have tests of their own

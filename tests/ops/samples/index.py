@@ -39,9 +39,7 @@ CASES = {
     "nonzero_static": lambda g: [C(torch.tensor([[0, 1], [1, 0]]).to(g.d), size=3)],
     "gather": lambda g: [C(g.x(3, 4), 1, g.i(4, 3, 2)), C(g.x(3, 4), 0, g.i(3, 2, 4))],
     "take_along_dim": lambda g: [C(g.x(3, 4), g.i(4, 3, 2), 1), C(g.x(3, 4), g.i(12, 5))],
-    "scatter.src": lambda g: [
-        C(g.x(3, 4), 1, torch.argsort(g.uniform(3, 4), 1)[:, :2], g.x(3, 3))
-    ],
+    "scatter.src": lambda g: [C(g.x(3, 4), 1, torch.argsort(g.uniform(3, 4), 1)[:, :2], g.x(3, 3))],
     "scatter.value": lambda g: [C(g.x(3, 4), 1, g.i(4, 3, 2), 1)],
     "scatter.reduce": lambda g: [
         C(g.x(3, 4), 1, g.i(4, 3, 2), g.x(3, 2), reduce="add"),

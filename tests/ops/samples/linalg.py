@@ -57,9 +57,11 @@ CASES = {
     ],
     "addbmm": lambda g: [C(g.n(3, 2), g.n(2, 3, 4), g.n(2, 4, 2), beta=2, alpha=3)],
     "baddbmm": lambda g: [C(g.n(2, 3, 2), g.n(2, 3, 4), g.n(2, 4, 2), beta=2, alpha=3)],
-    "addmv": lambda g: [C(g.n(3), g.n(3, 4), g.n(4)), C(g.n(1), g.n(3, 4), g.n(4), beta=2, alpha=3)]
-    if g.d != torch.bool
-    else [C(g.n(3), g.n(3, 4), g.n(4))],
+    "addmv": lambda g: (
+        [C(g.n(3), g.n(3, 4), g.n(4)), C(g.n(1), g.n(3, 4), g.n(4), beta=2, alpha=3)]
+        if g.d != torch.bool
+        else [C(g.n(3), g.n(3, 4), g.n(4))]
+    ),
     "addr": lambda g: [C(g.n(3, 4), g.n(3), g.n(4)), C(g.n(4), g.n(3), g.n(4), beta=2, alpha=3)],
     "matmul": lambda g: [
         C(g.n(3, 4), g.n(4, 2)),
@@ -84,7 +86,11 @@ CASES = {
     "vecdot": lambda g: [C(g.n(3, 4), g.n(3, 4)), C(g.n(3, 4), g.n(4), dim=-1)],
     "cross": lambda g: [C(g.n(2, 3), g.n(2, 3)), C(g.n(4, 3), g.n(1, 3), dim=-1)],
     "matrix_power": lambda g: [C(g.sq(3), 3), C(g.sq(3, 2), 2), C(g.sq(3), 0)],
-    "cdist": lambda g: [C(g.n(3, 4), g.n(2, 4)), C(g.n(3, 4), g.n(2, 4), 1.0), C(g.n(3, 4), g.n(2, 4), 3.0)],
+    "cdist": lambda g: [
+        C(g.n(3, 4), g.n(2, 4)),
+        C(g.n(3, 4), g.n(2, 4), 1.0),
+        C(g.n(3, 4), g.n(2, 4), 3.0),
+    ],
     "pdist": lambda g: [C(g.n(4, 3)), C(g.n(4, 3), 1.0), C(g.n(4, 3), 3.5)],
     "matrix_norm": lambda g: [C(spread(g, 3), p) for p in ORDERS if not isinstance(p, str)],
     "matrix_norm.str": lambda g: [C(tall(g, 4, 3), p) for p in ORDERS if isinstance(p, str)],
@@ -125,9 +131,16 @@ CASES = {
     "positive": lambda g: [C(g.spd(3)), C(g.spd(2, 2))],
     "lu_factor": lambda g: [C(g.sq(3)), C(g.sq(2, 2)), C(tall(g, 4, 3))],
     "lu_unpack": lambda g: [C(*packed(g, 3))],
-    "linalg_lu_solve": lambda g: [C(*packed(g, 3), g.x(3, 2)), C(*packed(g, 3), g.x(2, 3), left=False)],
+    "linalg_lu_solve": lambda g: [
+        C(*packed(g, 3), g.x(3, 2)),
+        C(*packed(g, 3), g.x(2, 3), left=False),
+    ],
     "lu_solve": lambda g: [C(g.x(3, 2), *packed(g, 3))],
-    "solve": lambda g: [C(g.sq(3), g.x(3, 2)), C(g.sq(3, 2), g.x(2, 3)), C(g.sq(3), g.x(2, 3), left=False)],
+    "solve": lambda g: [
+        C(g.sq(3), g.x(3, 2)),
+        C(g.sq(3, 2), g.x(2, 3)),
+        C(g.sq(3), g.x(2, 3), left=False),
+    ],
     "solve_triangular": lambda g: [
         C(g.tri(3), g.x(3, 2), upper=False),
         C(g.tri(3).transpose(-1, -2), g.x(2, 3), upper=True, left=False),
@@ -144,8 +157,16 @@ CASES = {
 CASES.update(
     {
         "fft": lambda g: [C(g.x(3, 5)), C(g.x(3, 4), 6, 0), C(g.x(3, 4), 3, -1, "ortho")],
-        "fftn": lambda g: [C(g.x(2, 3, 5)), C(g.x(3, 4), (2, 6)), C(g.x(3, 4), None, (0, 1), "forward")],
+        "fftn": lambda g: [
+            C(g.x(2, 3, 5)),
+            C(g.x(3, 4), (2, 6)),
+            C(g.x(3, 4), None, (0, 1), "forward"),
+        ],
         "rfft": lambda g: [C(g.r(3, 5)), C(g.r(3, 4), 6, 0), C(g.r(3, 4), 3, -1, "ortho")],
-        "rfftn": lambda g: [C(g.r(2, 3, 5)), C(g.r(3, 4), (2, 6)), C(g.r(3, 4), None, (0, 1), "forward")],
+        "rfftn": lambda g: [
+            C(g.r(2, 3, 5)),
+            C(g.r(3, 4), (2, 6)),
+            C(g.r(3, 4), None, (0, 1), "forward"),
+        ],
     }
 )

@@ -41,9 +41,11 @@ CASES = {
     "power_of_number": lambda g: [C(g.x(3, 4), g.x(4)), C(g.x(3, 4), 2.5), C(2, g.x(3))],
     "clamp_min": lambda g: [C(g.n(3, 4), 0)],
     "clamp": lambda g: [C(g.n(3, 4), 0, 1), C(g.n(3, 4), min=0), C(g.n(3, 4), max=1)],
-    "clamp.Tensor": lambda g: [C(g.n(3, 4), g.x(4) - g.x(4), g.x(3, 4)), C(g.n(3), max=g.x(3))]
-    if g.d != torch.bool
-    else [C(g.x(3), g.x(3), g.x(3))],
+    "clamp.Tensor": lambda g: (
+        [C(g.n(3, 4), g.x(4) - g.x(4), g.x(3, 4)), C(g.n(3), max=g.x(3))]
+        if g.d != torch.bool
+        else [C(g.x(3), g.x(3), g.x(3))]
+    ),
     "addcmul": lambda g: [C(g.n(3, 4), g.n(4), g.n(3, 1)), C(g.n(3), g.n(3), g.n(3), value=2)],
     "lerp.Scalar": lambda g: [C(g.n(3, 4), g.n(4), 0.3), C(g.n(3), g.n(3), 0.7)],
     "lerp.Tensor": lambda g: [C(g.n(3, 4), g.n(4), g.x(3, 1))],
