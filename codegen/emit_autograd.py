@@ -551,6 +551,25 @@ def helper_declarations(path=BACKWARD):
     return out
 
 
+def implementations(e):
+    """(namespace, declaration) of every hand-written function that the entry's wrappers call."""
+    ret = "void" if e.inplace_only and e.kind != "composite" else e.cpp_return
+    out = []
+    if e.kind != "pointwise":
+        space = "composite" if e.kind == "composite" else "native"
+        out.append((space, f"{ret} {e.data.get('impl', e.name)}({params(e)});"))
+    if "decompose" in e.data:
+        out.append(("composite", f"{ret} {e.data['decompose']}({params(e)});"))
+    sparse = e.data.get("sparse")
+    if sparse == "composite":
+        out.append(("composite", f"{e.cpp_return} sparse_{e.name}({params(e)});"))
+    elif sparse not in (None, "values", "native"):
+        out.append(("sparse", f"{ret} {sparse}({params(e)});"))
+    if e.data.get("sparse_inplace"):
+        out.append(("sparse", f"void {e.data['sparse_inplace']}({params(e)});"))
+    return out
+
+
 def emit(family, entries, index):
     """index: op name -> (family, entry) of all families, for forward declarations."""
     used, own = set(), {e.name for e in entries}
@@ -563,20 +582,7 @@ def emit(family, entries, index):
             used.add("copy_")
         if inplace_args(e) and e.kind == "composite" and "clone" not in own:
             used.add("clone")
-        space = "composite" if e.kind == "composite" else "native"
-        if e.kind != "pointwise":
-            name = e.data.get("impl", e.name)
-            ret = "void" if e.inplace_only and e.kind != "composite" else e.cpp_return
-            impls[(space, f"{ret} {name}({params(e)});")] = True
-        if "decompose" in e.data:
-            impls["composite", f"{ret} {e.data['decompose']}({params(e)});"] = True
-        if e.data.get("sparse") not in (None, "values", "native", "composite"):
-            ret = "void" if e.inplace_only and e.kind != "composite" else e.cpp_return
-            impls[("sparse", f"{ret} {e.data['sparse']}({params(e)});")] = True
-        if e.data.get("sparse") == "composite":
-            impls[("composite", f"{e.cpp_return} sparse_{e.name}({params(e)});")] = True
-        if e.data.get("sparse_inplace"):
-            impls[("sparse", f"void {e.data['sparse_inplace']}({params(e)});")] = True
+        impls.update(dict.fromkeys(implementations(e), True))
     out = [
         f"// Generated from ops/{family}.yaml.",
         "#include <array>",
