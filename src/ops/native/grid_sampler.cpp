@@ -311,16 +311,20 @@ Tensor grid_sampler(const Tensor& input, const Tensor& grid, int64_t interpolati
   return to_dtype(out, input.dtype());
 }
 
-std::tuple<Tensor, Tensor> grid_sampler_backward(const Tensor& grad, const Tensor& input,
-                                                 const Tensor& grid, int64_t interpolation_mode,
-                                                 int64_t padding_mode, bool align_corners) {
-  check_inputs(input, grid);
+static void check_gradient(const Tensor& grad, const Tensor& input, const Tensor& grid) {
   check(grad.dim() == input.dim() && grad.size(0) == input.size(0) && grad.size(1) == input.size(1),
         "grid_sampler(): a gradient of sizes ", grad.sizes(), " for input of sizes ",
         input.sizes());
   for (int64_t d = 2; d < grad.dim(); ++d)
     check(grad.size(d) == grid.size(d - 1), "grid_sampler(): a gradient of sizes ", grad.sizes(),
           " for a grid of sizes ", grid.sizes());
+}
+
+std::tuple<Tensor, Tensor> grid_sampler_backward(const Tensor& grad, const Tensor& input,
+                                                 const Tensor& grid, int64_t interpolation_mode,
+                                                 int64_t padding_mode, bool align_corners) {
+  check_inputs(input, grid);
+  check_gradient(grad, input, grid);
   const Rule rule{interpolation_mode, padding_mode, align_corners};
   const Shapes s(input, grid);
   const DType compute = compute_of(input.dtype());
@@ -344,6 +348,11 @@ std::tuple<Tensor, Tensor> grid_sampler_backward(const Tensor& grad, const Tenso
 std::tuple<Tensor, Tensor, Tensor> grid_sampler_double_backward(
     const Tensor& grad_input, const Tensor& grad_grid, const Tensor& grad, const Tensor& input,
     const Tensor& grid, int64_t interpolation_mode, int64_t padding_mode, bool align_corners) {
+  check_inputs(input, grid);
+  check_gradient(grad, input, grid);
+  check(grad_input.sizes() == input.sizes() && grad_grid.sizes() == grid.sizes(),
+        "grid_sampler(): gradients of sizes ", grad_input.sizes(), " and ", grad_grid.sizes(),
+        " for input of sizes ", input.sizes(), " and a grid of sizes ", grid.sizes());
   const Rule rule{interpolation_mode, padding_mode, align_corners};
   const Shapes s(input, grid);
   const DType compute = compute_of(input.dtype());
