@@ -452,6 +452,8 @@ def mm(call):
 
 @rule("mv")
 def mv(call):
+    if not call.has(0) and call.raw(1).dim() == 2:  # one product of matrices
+        return torch.mm(call.raw(0), call.raw(1).t()).t()
     return torch.matmul(call.raw(0), call.raw(1).unsqueeze(-1)).squeeze(-1)
 
 
