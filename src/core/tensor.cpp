@@ -13,7 +13,7 @@ bool (*python_last_release)(TensorImpl*) = [](TensorImpl*) { return false; };
 namespace {
 
 // Impl-sized blocks are recycled per thread: making a small tensor must not reach malloc.
-constexpr int kKeep = 60;
+constexpr int kKeep = 36;
 struct ImplPool {
   void* slots[kKeep];
   int count = 0;
