@@ -427,7 +427,7 @@ def fill_diagonal_(self, fill_value, wrap=False):
     step, rows, columns = sum(self.stride()), self.size(0), self.size(1)
     count, start = min(rows, columns), self.storage_offset()
     self.as_strided((count,), (step,), start).fill_(fill_value)
-    if wrap and self.dim() == 2 and rows > columns + 1:
+    if wrap and count > 0 and self.dim() == 2 and rows > columns + 1:
         block = (columns + 1) * self.stride(0)  # what the diagonal starts again after
         for at in range(1, -(-rows // (columns + 1))):
             left = min(columns, rows - at * (columns + 1))
