@@ -11,6 +11,7 @@ import torch
 pytest.importorskip("tensorboard")
 np = pytest.importorskip("numpy")
 
+from tensorboard.backend.event_processing import event_accumulator  # noqa: E402
 from tensorboard.backend.event_processing.event_file_loader import RawEventFileLoader  # noqa: E402
 from tensorboard.compat.proto.event_pb2 import Event  # noqa: E402
 
@@ -153,3 +154,28 @@ def test_purge_and_reopen(tmp_path):
     writer.add_scalar("b", 1.0)
     writer.close()
     assert [value.tag for _, value in events(tmp_path)] == ["b"]
+
+
+def test_graph(tmp_path):
+    class Net(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.fc = torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.ReLU())
+
+        def forward(self, x):
+            return self.fc(x) + 1
+
+    net = Net().train()
+    with SummaryWriter(str(tmp_path)) as writer:
+        writer.add_graph(net, torch.ones(1, 4))
+    assert net.training and net.fc[0].training
+    accumulator = event_accumulator.EventAccumulator(str(tmp_path))
+    accumulator.Reload()
+    nodes = {n.name: n for n in accumulator.Graph().node}
+    (addmm,) = [n for n in nodes.values() if n.op == "aten::addmm"]
+    (relu,) = [n for n in nodes.values() if n.op == "aten::relu"]
+    assert addmm.name.startswith("Net/Sequential[fc]/Linear[0]/")
+    assert relu.name.startswith("Net/Sequential[fc]/ReLU[1]/") and list(relu.input) == [addmm.name]
+    assert "input/x" in addmm.input
+    shape = nodes["output/output.1"].attr["_output_shapes"].list.shape[0]
+    assert [d.size for d in shape.dim] == [1, 3]

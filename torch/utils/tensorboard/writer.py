@@ -218,8 +218,14 @@ class SummaryWriter:
         self._add(summaries.text(tag, text_string), global_step, walltime)
 
     def add_graph(self, model, input_to_model=None, verbose=False, use_strict_trace=True):
-        """Would log the graph of a model, which needs tracing."""
-        raise NotImplementedError("SummaryWriter.add_graph is not implemented")
+        """Logs the operators that one call of a model runs, in the scopes of its modules.
+
+        The model runs in evaluation mode and without gradients. `use_strict_trace` is accepted:
+        containers of every kind may be results.
+        """
+        from torch.utils.tensorboard._graph import graph
+
+        self._get_file_writer().add_graph(graph(model, input_to_model, verbose))
 
     def add_onnx_graph(self, prototxt):
         """Would log the graph of an ONNX file."""
