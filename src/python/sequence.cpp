@@ -208,7 +208,13 @@ PyObject* number(T v) {
 
 template <class T>
 PyObject* list_of(const T* p, IntRef sizes, IntRef strides, size_t dim) {
-  if (dim == sizes.size()) return number(*p);
+  if (dim == sizes.size()) {
+    // Foreign memory may hold bytes that are neither 0 nor 1.
+    if constexpr (std::is_same_v<T, bool>)
+      return PyBool_FromLong(*reinterpret_cast<const unsigned char*>(p) != 0);
+    else
+      return number(*p);
+  }
   Ref list = owned(PyList_New(sizes[dim]));
   for (int64_t i = 0; i < sizes[dim]; ++i) {
     PyObject* x = list_of(p + i * strides[dim], sizes, strides, dim + 1);

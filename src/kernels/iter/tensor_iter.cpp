@@ -110,6 +110,11 @@ void TensorIter::infer_shape() {
 
 namespace {
 
+// Strides of dimensions that are never stepped along may be huge: no overflow of signed numbers.
+int64_t in_bytes(int64_t stride, DType dtype) {
+  return int64_t(uint64_t(stride) * uint64_t(itemsize(dtype)));
+}
+
 bool same_strides(const Tensor& a, const Tensor& b) { return a.strides() == b.strides(); }
 
 }  // namespace
@@ -216,7 +221,7 @@ void TensorIter::ordered_outputs() {
     place_output(op, strides);
     if (fresh) op.strides = TensorIter::Strides(op.tensor.strides());
     if (fresh)
-      for (size_t d = 0; d < n; ++d) op.strides[d] *= itemsize(op.dtype);
+      for (size_t d = 0; d < n; ++d) op.strides[d] = in_bytes(op.strides[d], op.dtype);
   }
 }
 
@@ -260,7 +265,7 @@ void TensorIter::spread_strides() {
     const size_t skip = n - sizes.size();
     for (size_t d = 0; d < n; ++d) {
       const bool moves = d >= skip && !(sizes[d - skip] == 1 && shape_[d] != 1);
-      op.strides[d] = moves ? strides[d - skip] * itemsize(op.dtype) : 0;
+      op.strides[d] = moves ? in_bytes(strides[d - skip], op.dtype) : 0;
     }
   }
 }

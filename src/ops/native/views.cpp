@@ -193,6 +193,11 @@ Tensor select(const Tensor& self, int64_t dim, int64_t index) {
   return rl::alias(self, sizes, strides, offset);
 }
 
+// Strides of dimensions that are never stepped along may have any value.
+static int64_t wrapping_product(int64_t a, int64_t b) {
+  return int64_t(uint64_t(a) * uint64_t(b));
+}
+
 Tensor slice(const Tensor& self, int64_t dim, std::optional<int64_t> start,
              std::optional<int64_t> end, int64_t step) {
   check(self.dim() > 0, "slice() cannot be applied to a 0-dim tensor.");
@@ -203,8 +208,8 @@ Tensor slice(const Tensor& self, int64_t dim, std::optional<int64_t> start,
   const int64_t from = clamp(start.value_or(0));
   const int64_t to = std::max(from, clamp(end.value_or(n)));
   Dims sizes(self.sizes()), strides(self.strides());
-  sizes[d] = (to - from + step - 1) / step;
-  strides[d] *= step;
+  sizes[d] = to == from ? 0 : (to - from - 1) / step + 1;
+  strides[d] = wrapping_product(strides[d], step);
   return rl::alias(self, sizes, strides, self.offset() + from * self.strides()[d]);
 }
 
